@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { openDatabaseCredentials } from '../actors/control/index.js';
+import { emptyPartition } from '../actors/kv-shard/index.js';
 import { shardNames } from '../adapters/nats/index.js';
 import { readRunningFile } from '../adapters/node/index.js';
 import { type Config, type Environment, loadConfig } from '../config/index.js';
@@ -34,16 +35,9 @@ export function runDbCommand(verb: string, asked: ParsedArguments, env: Environm
     return dbCommand(verb, asked, {
       ...(await controlDeps(installation)),
       defaultLimits: { maxCommandBytes, maxRequestsPerDay },
+      pause: (ms) => installation.parts.timers.pause(ms),
       flush: async ({ id: database }, partitions: readonly PartitionName[]) => {
-        for (const partition of partitions) {
-          await installation.gateway.execute({
-            database,
-            partition,
-            mode: 'single',
-            commands: [['FLUSHALL']],
-            bytes: 8,
-          });
-        }
+        for (const partition of partitions) await emptyPartition(installation.gateway, database, partition);
       },
     });
   });

@@ -8,10 +8,16 @@ import {
   openDatabaseCredentials,
   sealDatabaseCredentials,
 } from '../actors/control/index.js';
-import type { Database, DatabaseLimits, DatabaseView } from '../domain/control/index.js';
+import {
+  cancellingOf,
+  type Database,
+  type DatabaseLimits,
+  type DatabaseView,
+  isChangingLayout,
+} from '../domain/control/index.js';
 import type { AccountId, PartitionName, Random } from '../kernel/index.js';
 import type { Sealing } from '../ports/index.js';
-import { accountIdOfUuid, databaseIdOfUuid, kvPartition, newDatabaseId } from '../protocol/index.js';
+import { accountIdOfUuid, databaseIdOfUuid, kvPartitions, newDatabaseId } from '../protocol/index.js';
 import { ask, askFor, doVerb, noted, RefusedCommand, type Verbs, wholeOf } from './command-line.js';
 import { databaseFacts, databaseTable, secretFacts, secretLines } from './db-output.js';
 import { type ParsedArguments, shown, UsageError } from './parser.js';
@@ -23,6 +29,7 @@ export interface DbCommandDeps {
   /** Default limits of a new database. */
   readonly defaultLimits: DatabaseLimits;
   write(text: string): void;
+  pause(ms: number): Promise<void>;
   /** Empties partitions of a deleted database, which no token opens any more. */
   flush(database: Database, partitions: readonly PartitionName[]): Promise<void>;
 }
@@ -37,6 +44,7 @@ export function dbCommand(verb: string, asked: ParsedArguments, deps: DbCommandD
 const VERBS: Verbs<DbCommandDeps> = {
   create,
   list,
+  partitions,
   'reset-password': resetPassword,
   limits,
   suspend: (asked, deps) => suspend(true, asked, deps),
@@ -117,6 +125,52 @@ async function limits(asked: ParsedArguments, { client, write }: DbCommandDeps):
   );
 }
 
+const LOOK_EVERY_MS = 500;
+const NEEDS_ONE_SLOT = `with several partitions a command, transaction or script on several keys needs keys of one hash slot,
+such as {user1}:cart and {user1}:orders; others are answered CROSSSLOT`;
+
+async function partitions(asked: ParsedArguments, deps: DbCommandDeps): Promise<void> {
+  const { client, write } = deps;
+  const { flags, words } = asked;
+  const before = await findDatabase(client, whichOf(asked));
+  const { id, account, name } = before;
+  const wanted = Number(words[1]);
+  if (flags.has('cancel') === (words[1] !== undefined))
+    throw new UsageError('give a number of partitions, or --cancel');
+  const isSplit = before.partitions === 1 && wanted > 1;
+  if (isSplit && !flags.has('yes')) throw new UsageError(`${NEEDS_ONE_SLOT}: confirm with --yes`);
+  const order = flags.has('cancel')
+    ? noted(account, 'cancelPartitions', name, cancellingOf(id, before.layoutChange))
+    : noted(account, 'changePartitions', name, { type: 'ChangePartitions', database: id, partitions: wanted });
+  const { database } = await askFor(client, order, 'OneDatabase');
+  const after = flags.has('wait') ? await untilChanged(database, asked, deps) : database;
+  write(shown(asked, databaseFacts(after), () => `${layoutLine(after)}\n`));
+  const { layoutChange } = after;
+  if (layoutChange?.phase === 'failed' && flags.has('wait') && !flags.has('cancel')) {
+    throw new RefusedCommand(`the number of partitions was not changed: ${layoutChange.reason}`);
+  }
+}
+
+/** Shows each step of the progress. */
+async function untilChanged(begun: Database, asked: ParsedArguments, { client, write, pause }: DbCommandDeps) {
+  let last = '';
+  for (let database = begun; ; ) {
+    if (!isChangingLayout(database)) return database;
+    const line = layoutLine(database);
+    if (line !== last && !asked.flags.has('json')) write(`${line}\n`);
+    last = line;
+    await pause(LOOK_EVERY_MS);
+    database = await findDatabase(client, begun.id);
+  }
+}
+
+function layoutLine({ id, partitions: present, layoutChange }: Database): string {
+  if (layoutChange === undefined) return `${id} partitions=${present}`;
+  const { phase, partitions: other, percent, reason } = layoutChange;
+  const to = phase === 'copying' ? ` to=${other} copied=${percent}%` : '';
+  return `${id} partitions=${present} ${phase}${to}${reason === '' ? '' : ` reason="${reason}"`}`;
+}
+
 /** A suspended database refuses every client until it is activated; its data stays. */
 async function suspend(isSuspended: boolean, asked: ParsedArguments, { client, write }: DbCommandDeps): Promise<void> {
   const { id, account, name } = await findDatabase(client, whichOf(asked));
@@ -138,10 +192,7 @@ async function remove(asked: ParsedArguments, { client, flush, write }: DbComman
   const command = { type: 'DeleteDatabase', database: id } as const;
   const { database } = await askFor(client, noted(account, 'deleteDatabase', name, command), 'OneDatabase');
   try {
-    await flush(
-      database,
-      Array.from({ length: database.partitions }, (_, index) => kvPartition(id, index)),
-    );
+    await flush(database, kvPartitions(id, database));
   } catch (cause) {
     throw new Error(
       `${id} is deleted and its tokens are refused, but its data is not removed yet: run the command again`,

@@ -31,9 +31,24 @@ export function secretLines(database: Database, credentials: DatabaseCredentials
 }
 
 /** The output of `--json` for a database. */
-export function databaseFacts({ id, name, account, partitions, isCluster, limits, settings, createdAtMs }: Database) {
+export function databaseFacts({
+  id,
+  name,
+  account,
+  partitions,
+  isCluster,
+  limits,
+  settings,
+  createdAtMs,
+  layoutChange,
+}: Database) {
   const state = settings?.isSuspended === true ? 'suspended' : 'active';
-  const placing = { partitions, cluster: isCluster === true };
+  const change = layoutChange && {
+    phase: layoutChange.phase,
+    percent: layoutChange.percent,
+    reason: layoutChange.reason,
+  };
+  const placing = { partitions, cluster: isCluster === true, ...(change && { layoutChange: change }) };
   return { id, name, account, state, ...placing, ...limits, createdAt: new Date(createdAtMs).toISOString() };
 }
 

@@ -6,6 +6,7 @@ import {
   DatabaseKeeper,
   DeletedData,
   ExpiredBranches,
+  PartitionChanges,
   Sweeps,
 } from '../actors/control/index.js';
 import { MAX_REPLACEMENT_BYTES, PartitionRemoval } from '../actors/kv-shard/index.js';
@@ -63,6 +64,7 @@ export async function startDuties(c: DependencyContainer): Promise<void> {
   const shared = { state: () => control.view.state, isOwner, clock, timers, log };
   await life.run(new DailyBackups({ ...shared, control: control.client, backups: keeper }));
   await life.run(new DeletedData({ ...shared, removal }));
+  await life.run(new PartitionChanges({ ...shared, control: control.client, gateway: c.resolve(tokens.GATEWAY) }));
   await life.run(new ExpiredBranches({ ...shared, control: control.client }));
   const branches = new BranchSweep({ objects, knownBranches: () => control.view.knownBranches() });
   const sessions = new SessionSweep(leases, clock);
@@ -86,7 +88,7 @@ function backups(c: DependencyContainer): DatabaseKeeper {
       ...tokens.storagePortsOf(c),
       gateway: c.resolve(tokens.GATEWAY),
       control,
-      partitionsOf: (database) => view.state.live(database)?.partitions,
+      layoutOf: (database) => view.state.live(database),
       knownBackups: () => view.knownBackups(),
       keep: (request) => c.resolve(tokens.BACKUP_JOBS).run(request),
     },

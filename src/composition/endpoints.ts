@@ -107,6 +107,8 @@ function sharedParts(c: DependencyContainer) {
   const { view: access, freshness, quota, meter, users: admin } = c.resolve(tokens.CONTROL);
   const broadcasts = new BroadcastQueue(clock, timers);
   const events = new SubscriptionRegistry(gateway, timers, log, c.resolve(tokens.SESSION).processId, broadcasts);
+  events.layoutOf = (database) => access.listenedLayoutOf(database);
+  access.whenAccessChanged(() => events.layoutsChanged());
   const ear = c.resolve(tokens.DELIVERIES).hear(events);
   c.resolve(tokens.LIFETIME).atEnd(() => ear.stop());
   const users = new AclCommands({ admin, clock, random, gateway, minSecretCharacters: signIn.secretMinCharacters });

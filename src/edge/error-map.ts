@@ -37,6 +37,7 @@ const REFUSAL_BY_CODE: Readonly<Record<ErrorCode, Refusal>> = {
     SOON_SECONDS,
   ),
   SHARD_UNAVAILABLE: unavailable('ERR database is not available right now, nothing was executed', SOON_SECONDS),
+  PARTITION_CLOSED: unavailable('ERR database is changing its partitions, nothing was executed', SOON_SECONDS),
   OUTCOME_UNKNOWN: unavailable('ERR the command may or may not have been executed, outcome=unknown'),
   NOT_APPLIED: unavailable('ERR the command was not executed, outcome=not-applied', SOON_SECONDS),
   FENCED: unavailable('ERR database is changing owner, nothing was executed', SOON_SECONDS),
@@ -80,7 +81,7 @@ const LOADING = 'LOADING';
 const LOADING_DATABASE = `${LOADING} database is loading or changes its owner, nothing was executed`;
 const LOADING_PROCESS = `${LOADING} server is starting, nothing was executed`;
 /** The partition has no serving owner: its state is being replayed, or it moves. */
-const WITHOUT_SERVING_OWNER: ReadonlySet<ErrorCode> = new Set(['SHARD_UNAVAILABLE', 'FENCED']);
+const WITHOUT_SERVING_OWNER: ReadonlySet<ErrorCode> = new Set(['SHARD_UNAVAILABLE', 'PARTITION_CLOSED', 'FENCED']);
 /** Failures of a process that has just started; they pass in a moment. */
 const MISSING_AT_START: ReadonlySet<ErrorCode> = new Set(['CONTROL_STALE', 'JOURNAL_UNAVAILABLE']);
 
@@ -107,6 +108,7 @@ const PASSING: ReadonlySet<ErrorCode> = new Set([
   'MAILBOX_FULL',
   'TENANT_BUSY',
   'SHARD_UNAVAILABLE',
+  'PARTITION_CLOSED',
   'OUTCOME_UNKNOWN',
   'NOT_APPLIED',
   'FENCED',
@@ -183,6 +185,7 @@ function sentencesAbout({ notAvailable, changingOwner, stopped }: Subjects): Rea
     MAILBOX_FULL: 'the server is busy, nothing was done',
     TENANT_BUSY: 'another long request of this account is running, nothing was done',
     SHARD_UNAVAILABLE: `${notAvailable} is not available right now, nothing was done`,
+    PARTITION_CLOSED: `${notAvailable} is changing its partitions, nothing was done`,
     OUTCOME_UNKNOWN: 'the call may or may not have been carried out, outcome=unknown',
     NOT_APPLIED: 'the call was not carried out, outcome=not-applied',
     FENCED: `${changingOwner} is changing its owner, nothing was done`,

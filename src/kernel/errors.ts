@@ -13,6 +13,8 @@ export const ERROR_CODES = {
   TENANT_BUSY: { retryable: true },
   /** No process owns the shard, or its state is still loading. The command was not executed. */
   SHARD_UNAVAILABLE: { retryable: true },
+  /** The keys of the partition move or have moved to another layout of the database. The command was not executed. */
+  PARTITION_CLOSED: { retryable: true },
   /** The command's effect may or may not be in the journal; only the next owner can tell. */
   OUTCOME_UNKNOWN: { retryable: false },
   /** The owner ended before the command's effect was stored; it is certainly not stored. */

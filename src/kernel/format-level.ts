@@ -13,7 +13,11 @@ import { isMillraceError, MillraceError } from './errors.js';
  * 5  the effects of streams `XCFGSET`, `XIDMPRECORD` and `XNACK`; branches of databases: the last field of
  *    `DatabaseCreated`; the effects of filters and sketches: `BF.*`, `CF.*`, `CMS.*`, `TOPK.*`, `TDIGEST.*`, `SKETCH.*`;
  *    triggers: events 47 and 48 of the control state;
+<<<<<<< HEAD
  *    the effects of vector sets: `VRECORD`, `VREM`, `VSETATTR`
+=======
+ *    layouts of databases: event 49 of the control state, the effects `PARTITION.CLOSE` and `PARTITION.OPEN`
+>>>>>>> e83e32b3 (databases: the number of partitions is changed while the database serves)
  *
  * An optional last field, which readers of the previous level skip, needs no new level. A change at which they would
  * stop does: another type, version or meaning.
@@ -41,6 +45,8 @@ export const INDEXES_FORMAT_LEVEL = 4;
 export const BRANCHES_FORMAT_LEVEL = 5;
 /** From this level on triggers are stored. */
 export const TRIGGERS_FORMAT_LEVEL = 5;
+/** From this level on the number of a database's partitions can be changed. */
+export const LAYOUTS_FORMAT_LEVEL = 5;
 
 /** A number newer than this program knows, and the newest that it knows. */
 export interface NewerThan {

@@ -25,8 +25,10 @@ export interface Networks {
 
 export interface KvGrant {
   readonly database: DatabaseId;
-  /** In order of index; one unless the database was created with more. */
+  /** In order of their slots. */
   readonly partitions: readonly PartitionName[];
+  /** The number of the first partition; undefined: 0. */
+  readonly firstPartition?: number | undefined;
   /** RESP clients are sent to the owners of its slots. */
   readonly isCluster?: boolean | undefined;
   readonly role: 'standard' | 'read-only';
@@ -51,7 +53,12 @@ export interface Access {
   grantFor(token: string): KvGrant | undefined;
   /** Changes with every change of grants, which must then be looked up again. */
   readonly version?: number;
+  /** Undefined: layouts never change, as in a replay. */
+  layoutOf?(database: DatabaseId): KvLayout | undefined;
 }
+
+/** The present partitions of a database. */
+export type KvLayout = Pick<KvGrant, 'partitions' | 'firstPartition'>;
 
 /** Whether this process's copy of the grants is current. */
 export interface Freshness {
@@ -79,6 +86,8 @@ export interface RespAccess {
   renewed?(grant: KvGrant): KvGrant | undefined;
   /** The same number as in `Access`. */
   readonly version?: number;
+  /** The same as in `Access`. */
+  layoutOf?(database: DatabaseId): KvLayout | undefined;
 }
 
 export interface Quota {

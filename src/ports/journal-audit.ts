@@ -3,10 +3,10 @@
  * thread: it may take long, and does not delay other work.
  */
 import type { AccountId, ByteString, DatabaseId } from '../kernel/index.js';
-import type { Moment } from '../protocol/index.js';
+import type { Moment, PartitionLayout } from '../protocol/index.js';
 
 export type AuditedPlace =
-  | { readonly kind: 'database'; readonly database: DatabaseId; readonly partitions: number }
+  | ({ readonly kind: 'database'; readonly database: DatabaseId } & PartitionLayout)
   | { readonly kind: 'queue'; readonly account: AccountId };
 
 export type AuditTask =

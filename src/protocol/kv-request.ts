@@ -32,8 +32,19 @@ const session = text<SessionId>();
  * `listen`: no commands; see `listen`.
  * `replace`: one `[manifest]`, the name of a kept state, which replaces all data of the partition. It takes as long as
  * loading that state, so it is sent with a `waiter`.
+ * `transfer`: one step of copying the keys to other partitions (actors/kv-shard/partition-transfer.ts).
  */
-const mode = wordOf('single', 'pipeline', 'transaction', 'watch', 'reads-only', 'unblock', 'listen', 'replace');
+const mode = wordOf(
+  'single',
+  'pipeline',
+  'transaction',
+  'watch',
+  'reads-only',
+  'unblock',
+  'listen',
+  'replace',
+  'transfer',
+);
 export type KvMode = TypeOf<typeof mode>;
 
 /** The sender, as far as the owner needs it. */
@@ -103,6 +114,8 @@ const details = {
   by: absent(text()),
   /** The number of partitions of the database; undefined: one. Scripts are refused keys of other partitions. */
   partitions: absent(integer),
+  /** The number of the layout's first partition; undefined: 0. */
+  firstPartition: absent(integer),
 };
 
 /**

@@ -49,6 +49,21 @@ export function kvPartition(database: DatabaseId, index: number): PartitionName 
   return `kv:${database}:${index}` as PartitionName;
 }
 
+/** The layout of a database: its partitions have consecutive numbers, which no other layout of it has. */
+export interface PartitionLayout {
+  /** Undefined: 0. */
+  readonly firstPartition?: number | undefined;
+  readonly partitions: number;
+}
+
+/** The partitions of a layout, in order of the slots. */
+export function kvPartitions(
+  database: DatabaseId,
+  { firstPartition = 0, partitions }: PartitionLayout,
+): PartitionName[] {
+  return Array.from({ length: partitions }, (_, index) => kvPartition(database, firstPartition + index));
+}
+
 /** @throws INVALID */
 export function parseKvPartition(partition: string): { readonly database: DatabaseId; readonly index: number } {
   const match = KV_PARTITION.exec(partition);

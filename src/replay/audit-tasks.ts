@@ -238,7 +238,7 @@ function touches(words: readonly ByteString[], key: ByteString): boolean {
 function placesOf({ kvShards, queueShards }: WalkPorts, of: AuditedPlace, key?: ByteString): PartitionsByShard {
   const partitions =
     of.kind === 'database'
-      ? indexesOf(of.partitions, key).map((index) => kvPartition(of.database, index))
+      ? indexesOf(of.partitions, key).map((index) => kvPartition(of.database, (of.firstPartition ?? 0) + index))
       : [queuePartition(of.account)];
   const places = new Map<ShardName, PartitionName[]>();
   for (const partition of partitions) {

@@ -69,7 +69,7 @@ export class MomentsStand {
       clock: realTime,
       timers: realTime,
       log: silentLog,
-      partitionsOf: () => 1,
+      layoutOf: () => ({ partitions: 1 }),
       knownBackups: () => undefined,
       keep: (request: KeepRequest) => thread.run(request),
     };

@@ -77,6 +77,15 @@ const kinds: { readonly [Type in Plain['type']]: fc.Arbitrary<Omit<Extract<Plain
     maxRequestsPerDay: fc.constantFrom(undefined, 0, 10),
   }),
   DeleteDatabase: of({ database }),
+  ChangePartitions: of({ database: fc.constant(db('first')), partitions: fc.integer({ min: 0, max: 4 }) }),
+  AdvancePartitions: of({
+    database: fc.constant(db('first')),
+    /** 0: the present one. */
+    attempt: fc.nat({ max: 1 }),
+    to: fc.constantFrom('attempt', 'attempt', 'copying', 'switched', 'abandoning', 'failed', 'ended'),
+    percent: fc.integer({ min: 0, max: 101 }),
+    reason: small,
+  }),
   SetUser: of({
     database,
     seenRevision: fc.nat({ max: 2 }),
@@ -167,7 +176,7 @@ const kinds: { readonly [Type in Plain['type']]: fc.Arbitrary<Omit<Extract<Plain
   DeleteApiKey: of({ email, id: small.map(keyId) }),
   ListApiKeys: of({ email }),
   SignOut: of({ session: small, untilMs: fc.constantFrom(0, 2 ** 45) }),
-  RaiseFormat: of({ level: fc.constantFrom(0, 1, 2, 4, 5, 5), by: small }),
+  RaiseFormat: of({ level: fc.constantFrom(0, 1, 2, 3, 4, 5, 5, 5), by: small }),
   CreateSearchIndex: fc.tuple(small, account, tokens).map(([name, of, made]) => ({
     index: newIndex(`i${name}`, { account: of, tokens: made }),
   })),

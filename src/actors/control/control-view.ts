@@ -11,7 +11,7 @@
  *      leases and counts are not such changes)
  */
 import { encodeControlApplied } from '../../codec/control/index.js';
-import { type ControlState, isBranch } from '../../domain/control/index.js';
+import { type ControlState, isBranch, isChangingLayout } from '../../domain/control/index.js';
 import {
   type BackupId,
   BoundedCache,
@@ -20,10 +20,11 @@ import {
   describeError,
   FIRST_FORMAT_LEVEL,
   MillraceError,
+  type PartitionName,
   type SessionId,
 } from '../../kernel/index.js';
-import type { Access, Bus, Clock, KnownDatabase, KvGrant, RespAccess } from '../../ports/index.js';
-import { CONTROL_SHARD } from '../../protocol/index.js';
+import type { Access, Bus, Clock, KnownDatabase, KvGrant, KvLayout, RespAccess } from '../../ports/index.js';
+import { CONTROL_SHARD, kvPartitions } from '../../protocol/index.js';
 import { ControlFollower, type ControlFollowerPorts } from './control-follower.js';
 import { Grants } from './grants.js';
 import { RightsFreshness } from './rights-freshness.js';
@@ -199,6 +200,22 @@ export class ControlView implements Access, RespAccess {
 
   get version(): number {
     return this.#version;
+  }
+
+  /** The present partitions of a database; it may be a moment old, and partitions of old layouts are closed. */
+  layoutOf(id: DatabaseId): KvLayout | undefined {
+    const database = this.state.live(id);
+    return database && { partitions: kvPartitions(id, database), firstPartition: database.firstPartition };
+  }
+
+  /** The partitions in which clients of a database listen: while its layout is changed, those of both. */
+  listenedLayoutOf(id: DatabaseId): readonly PartitionName[] | undefined {
+    const database = this.state.live(id);
+    if (database === undefined) return undefined;
+    const present = kvPartitions(id, database);
+    const { layoutChange } = database;
+    const isChanging = layoutChange !== undefined && isChangingLayout(database);
+    return isChanging ? [...present, ...kvPartitions(id, layoutChange)] : present;
   }
 
   /** The copy itself, which may be old: for uses that give no access, such as names in commands and lists. */

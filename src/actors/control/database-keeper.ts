@@ -26,7 +26,7 @@ import {
   type PartitionName,
 } from '../../kernel/index.js';
 import type { Backups, Clock, KvGateway, Log, ManagementControl, ObjectStore, Timers } from '../../ports/index.js';
-import { kvPartition, shardOf } from '../../protocol/index.js';
+import { kvPartitions, type PartitionLayout, shardOf } from '../../protocol/index.js';
 
 import { YieldBudget } from '../runtime/index.js';
 
@@ -37,8 +37,8 @@ export interface KeeperPorts {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
-  /** The partitions of a live database, as far as this process knows; undefined for an unknown database. */
-  partitionsOf(database: DatabaseId): number | undefined;
+  /** The layout of a live database, as far as this process knows; undefined for an unknown database. */
+  layoutOf(database: DatabaseId): PartitionLayout | undefined;
   /**
    * The backups that the control state knows, without failed ones; undefined while this process may have missed some.
    */
@@ -164,12 +164,12 @@ export class DatabaseKeeper implements Backups {
   }
 
   async #partitionsOf(database: DatabaseId): Promise<PartitionName[]> {
-    const count = await this.#patiently(async () => {
-      const known = this.ports.partitionsOf(database);
+    const layout = await this.#patiently(async () => {
+      const known = this.ports.layoutOf(database);
       if (known !== undefined) return known;
       throw new MillraceError('SHARD_UNAVAILABLE', `this process does not know the database ${database}`);
     }, RESTORE_TRIES);
-    return Array.from({ length: count }, (_, index) => kvPartition(database, index));
+    return kvPartitions(database, layout);
   }
 
   /** Checks that all replacement data is there (DK2). */

@@ -14,7 +14,7 @@ import {
 } from '../../domain/kv/index.js';
 import type { ByteString, DatabaseId } from '../../kernel/index.js';
 import type { KvGrant, KvLimits } from '../../ports/index.js';
-import { hashPassword, hashSecret, kvPartition, ownerOfGeneratedToken } from '../../protocol/index.js';
+import { hashPassword, hashSecret, kvPartitions, ownerOfGeneratedToken } from '../../protocol/index.js';
 import { allowedNetworks } from './allowed-networks.js';
 
 interface Origin {
@@ -136,16 +136,18 @@ function grantOfUser(database: Database, { name, rules }: AclUserRecord): KvGran
  * shapes and are slow.
  */
 function grantOf(
-  { id, partitions, isCluster, limits, settings }: Database,
+  database: Database,
   role: KvGrant['role'],
   user: string,
   permissions: KvGrant['permissions'],
   rules: string | undefined,
 ): KvGrant {
+  const { id, isCluster, firstPartition, limits, settings } = database;
   return {
     database: id,
-    partitions: Array.from({ length: partitions }, (_, index) => kvPartition(id, index)),
+    partitions: kvPartitions(id, database),
     isCluster,
+    firstPartition,
     role,
     user,
     permissions,
@@ -157,12 +159,13 @@ function grantOf(
 }
 
 function isSame(one: KvGrant, other: KvGrant): boolean {
+  if (one.partitions[0] !== other.partitions[0] || one.partitions.length !== other.partitions.length) return false;
   return opensTheSame(one, other) && LIMITS_OF_EDGES.every((name) => one.limits[name] === other.limits[name]);
 }
 
 /**
- * True when both grants give the same user the same rights from the same addresses; limits may differ. The number of
- * partitions and the cluster mode never change.
+ * True when both grants give the same user the same rights from the same addresses; limits and partitions may differ.
+ * The cluster mode never changes.
  */
 export function opensTheSame(one: KvGrant, other: KvGrant): boolean {
   return (

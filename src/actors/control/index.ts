@@ -22,6 +22,8 @@ export { type CredentialsKeeper, type FirstStartOptions, firstStart } from './fi
 export { ManagementGrants } from './management-grants.js';
 export { MeterFolder } from './meter-folder.js';
 export { MeterWriter } from './meter-writer.js';
+export { PartitionChanges } from './partition-changes.js';
+export { MAX_PAUSE_MS } from './partition-copy.js';
 export { type DatabasePlace, type PartitionPlace, placeOfAccount, placeOfDatabase } from './places.js';
 export { PlanDataLimits } from './plan-limits.js';
 export { ProcessControl, SearchGrants } from './process-control.js';

@@ -7,7 +7,7 @@ import {
   type PartitionName,
   type ShardName,
 } from '../../kernel/index.js';
-import { accountIdOfUuid, databaseIdOfUuid, kvPartition, queuePartition, shardOf } from '../../protocol/index.js';
+import { accountIdOfUuid, databaseIdOfUuid, kvPartitions, queuePartition, shardOf } from '../../protocol/index.js';
 
 export interface PartitionPlace {
   readonly partitions: readonly PartitionName[];
@@ -45,7 +45,7 @@ export function placeOfDatabase(
   if (found.length > 1) {
     throw new MillraceError('CONFLICT', `${found.length} databases are named ${nameOrId}: give the id of one`);
   }
-  const partitions = Array.from({ length: database.partitions }, (_, index) => kvPartition(database.id, index));
+  const partitions = kvPartitions(database.id, database);
   const shards = partitions.map((partition) => shardOf('kv', partition, kvShards));
   return { id: database.id, partitions, shards };
 }

@@ -1,4 +1,4 @@
-export { PartitionRemoval } from './data-removal.js';
+export { emptyPartition, PartitionRemoval } from './data-removal.js';
 export { DATABASE_SHARE, HeldData } from './held-data.js';
 export { KvFold, replayFold } from './kv-fold.js';
 export { KvShardGateway, serveKvShard } from './kv-gateway.js';

@@ -54,7 +54,8 @@ export class KvShardGateway implements KvGateway {
       // The common case needs no second promise; only failures take the longer path.
       return new Promise((resolve, reject) => {
         const again = (error: MillraceError) => {
-          if (isNotExecuted(error) && request.place?.hasFailed() === false) resolve(NOT_RUN);
+          const isRefused = isNotExecuted(error) || isMillraceError(error, 'PARTITION_CLOSED');
+          if (isRefused && request.place?.hasFailed() === false) resolve(NOT_RUN);
           else this.#again(request, error, this.#deadline()).then(resolve, reject);
         };
         actor.submit(new KvWork(request, resolve, again));

@@ -31,6 +31,7 @@ import { OwnedPartition } from './owned-partition.js';
 import { PartitionAudience } from './partition-audience.js';
 import { PartitionIndexing } from './partition-indexing.js';
 import { type RebuildPorts, rebuiltFold } from './partition-rebuild.js';
+import { isClosed, PartitionTransfer } from './partition-transfer.js';
 import { type LoadBranch, type LoadKept, Replacements } from './replacements.js';
 import { StoredIndexes } from './stored-indexes.js';
 
@@ -88,6 +89,7 @@ export class KvPlane implements ShardPlane<KvWork> {
   readonly #replacements: Replacements;
   /** Requests for partitions without the first state that they need, because it could not be loaded. */
   readonly #refused = new WeakMap<KvWork, MillraceError>();
+  readonly #transfer: PartitionTransfer;
   readonly #relay: OutboxRelay | undefined;
   /** False until the partitions loaded at the start were looked through for messages. */
   #isRelaying = false;
@@ -107,6 +109,10 @@ export class KvPlane implements ShardPlane<KvWork> {
       (owned) => ports.createFold(owned.audience),
       (owned, work) => this.#resume(owned, work),
     );
+    this.#transfer = new PartitionTransfer(this.#runner, (works) => {
+      this.#ready.push(...works);
+      this.ports.onReady?.();
+    });
     const { outbox } = ports;
     this.#relay = outbox && new OutboxRelay({ ...ports, ...outbox, onAccepted: () => this.ports.onReady?.() });
     const files = ports.indexFiles;
@@ -120,10 +126,18 @@ export class KvPlane implements ShardPlane<KvWork> {
     if (place !== undefined && !work.hasBegun && !place.mayRun()) return 'done';
     const owned = this.#ownedOf(work.request.partition);
     const step = this.#execute(owned, work, turn, shouldStop);
+    this.#noteBegun(owned, work, step);
     if (owned.engine?.keyspace.hasMetExpired === true) this.#expireMet(owned, owned.engine, turn);
     this.#noteTimed(owned);
     if (step === 'done' && work.progress === work.commands) place?.hasRun();
     return step;
+  }
+
+  /** A partition is closed when no request is half done. */
+  #noteBegun(owned: OwnedPartition, work: KvWork, step: 'done' | 'more' | 'parked' | 'refused'): void {
+    if (step === 'more') {
+      if (work.request.mode !== 'transfer') owned.begun.add(work);
+    } else if (owned.begun.size > 0 && (step !== 'parked' || !work.hasBegun)) this.#transfer.ended(owned, work);
   }
 
   /** Notes waiters and expiries after a command, because only a command can add one. */
@@ -156,6 +170,11 @@ export class KvPlane implements ShardPlane<KvWork> {
     owned.lastUsedAtMs = turn.nowMs;
     engine.statistics.rate.note(turn.nowMs, engine.statistics.commands);
     this.#runner.tellLimits(owned, engine);
+    if (mode === 'transfer') return this.#transfer.execute(owned, engine, work, turn, shouldStop);
+    if ((engine.closure.isClosed || owned.isClosing) && !work.hasBegun) {
+      work.reject(isClosed(owned));
+      return 'refused';
+    }
     if (mode === 'reads-only') return this.#runner.judge(engine, work);
     if (mode === 'watch') return this.#runner.watch(owned, engine, work, turn);
     if (mode === 'replace') return this.#replacements.execute(owned, engine, work, turn);
@@ -491,13 +510,18 @@ export class KvPlane implements ShardPlane<KvWork> {
   }
 }
 
-/** False while a command is half done, during CLIENT PAUSE, in doubt, and before a branch's first state is in a turn. */
+/**
+ * False while a command is half done, during CLIENT PAUSE, while the partition is in doubt or closed, and before a branch's
+ * first state is in a turn.
+ */
 function mayExpire(owned: OwnedPartition): boolean {
-  return !owned.isInDoubt && owned.firstState === undefined && owned.underway === undefined && !owned.audience.isPaused;
+  if (owned.engine?.closure.isClosed === true || owned.firstState !== undefined) return false;
+  return !owned.isInDoubt && owned.underway === undefined && !owned.audience.isPaused;
 }
 
 /** True when a full server would refuse one of the commands. */
 function mayGrow({ request }: KvWork): boolean {
   if (request.mode === 'replace') return true;
+  if (request.mode === 'transfer') return request.commands[0]?.[0] === 'fill';
   return request.commands.some((words) => findCommand(words)?.mayGrow === true);
 }

@@ -103,9 +103,10 @@ export class KvWork implements Work {
 
   callerFor(compile: CompilePermissions): Caller {
     if (this.#caller !== undefined) return this.#caller;
-    const { client, mode, waiter, partition, partitions } = this.request;
+    const { client, mode, waiter, partition, partitions, firstPartition } = this.request;
     const isNested = mode === 'transaction';
-    const slots = partitions === undefined ? undefined : { index: parseKvPartition(partition).index, partitions };
+    const index = () => parseKvPartition(partition).index - (firstPartition ?? 0);
+    const slots = partitions === undefined ? undefined : { index: index(), partitions, firstPartition };
     if (client === undefined) {
       const plain = isNested ? REST_TRANSACTION : REST_PLAIN;
       this.#caller = slots === undefined ? plain : { ...plain, slots };

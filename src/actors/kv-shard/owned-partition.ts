@@ -10,6 +10,7 @@ import type { ByteString, DatabaseId, PartitionName } from '../../kernel/index.j
 import { type ManifestPartition, parseKvPartition } from '../../protocol/index.js';
 import type { SectionEffects } from '../runtime/index.js';
 import { IndexWaits } from './index-waits.js';
+import type { KeyCopy } from './key-copy.js';
 import type { KvFold } from './kv-fold.js';
 import type { KvWork } from './kv-work.js';
 import type { PartitionAudience } from './partition-audience.js';
@@ -32,6 +33,12 @@ export class OwnedPartition {
   /** A half-done command in slices, or transaction; no other command runs until it ends. */
   underway: KvWork | undefined;
   readonly parked: KvWork[] = [];
+  /** Requests of which a part has run. */
+  readonly begun = new Set<KvWork>();
+  /** No request is begun until those that have begun are done, because the partition is to be closed. */
+  isClosing = false;
+  /** The keys are being copied to other partitions. */
+  copy: KeyCopy | undefined;
   readonly waiting = new WaitingCommands();
   readonly indexWaits = new IndexWaits();
   readonly authors = new OpenAuthors();
@@ -69,6 +76,8 @@ export class OwnedPartition {
     this.generation += 1;
     this.settingsVersion = 0;
     this.limitsVersion = -1;
+    // The changes between the two states are not known.
+    if (this.copy !== undefined) this.copy.isLost = true;
     if (fold === undefined) return;
     const { keyspace, outbox, statistics } = fold.engine;
     outbox.composer = this.composer;
@@ -89,12 +98,14 @@ export class OwnedPartition {
     return this.open.isEmpty && this.inFlight.isEmpty;
   }
 
-  /** Called when a listener to key changes was added or removed. */
+  /** Called when a listener to key changes, or a copy, was added or removed. */
   noteTracking(): void {
     const { engine } = this;
     if (engine === undefined) return;
     const { changes } = engine.keyspace;
     this.audience.maxTrackedKeys = engine.settings.number('tracking-table-max-keys');
+    const { copy } = this;
+    changes.onCopied = copy && ((key) => copy.note(key));
     changes.onTracked = this.audience.isTracking ? (key) => this.audience.keyChanged(key) : undefined;
   }
 

@@ -11,7 +11,7 @@
  *       another database
  */
 import { RespCommandReader } from '../../codec/resp/index.js';
-import { type KvEngine, OK, Outbox, PENDING_EFFECT, SENT_EFFECT } from '../../domain/kv/index.js';
+import { CLOSE_EFFECT, type KvEngine, OK, OPEN_EFFECT, Outbox, PENDING_EFFECT, SENT_EFFECT } from '../../domain/kv/index.js';
 import { MillraceError, type PartitionName } from '../../kernel/index.js';
 import type { Turn } from '../runtime/index.js';
 import type { ShardCommandRunner } from './command-runner.js';
@@ -131,7 +131,16 @@ export class Replacements {
 }
 
 /** The commands before the keys of a partition (`rebuildingPreamble`). */
-const PREAMBLE: ReadonlySet<string> = new Set(['CONFIG', 'FUNCTION', PENDING_EFFECT, SENT_EFFECT]);
+const PREAMBLE: ReadonlySet<string> = new Set([
+  'CONFIG',
+  'FUNCTION',
+  PENDING_EFFECT,
+  SENT_EFFECT,
+  CLOSE_EFFECT,
+  OPEN_EFFECT,
+]);
+/** Commands of the preamble that describe the kept partition, not the database. */
+const OF_PARTITION: ReadonlySet<string> = new Set([PENDING_EFFECT, SENT_EFFECT, CLOSE_EFFECT, OPEN_EFFECT]);
 
 /** The segments without messages (RPL4). Messages come before all keys, so the rest is not read. */
 function* withoutOutbox(segments: readonly Uint8Array[]): Iterable<Uint8Array> {
@@ -146,7 +155,7 @@ function* withoutOutbox(segments: readonly Uint8Array[]): Iterable<Uint8Array> {
       const [name = ''] = words;
       isOver = !PREAMBLE.has(name);
       if (isOver) yield segment.subarray(at);
-      else if (name !== PENDING_EFFECT && name !== SENT_EFFECT) yield segment.subarray(at, reader.offset);
+      else if (!OF_PARTITION.has(name)) yield segment.subarray(at, reader.offset);
       at = reader.offset;
     }
   }

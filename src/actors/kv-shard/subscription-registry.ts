@@ -7,9 +7,18 @@
  *      changes so far
  *  KH3 an owner that does not know this process (it is new, or forgot it) receives all subscriptions again, and
  *      clients with cached values are told that all of them may have changed
+ *  KH5 while the partitions of a database are changed, its clients listen to those of both layouts; after it, clients with
+ *      cached values are told that all of them may have changed
  *  KH4 an owner's events are passed on in order, a few at a time (event-fanout.ts)
  */
-import { type ByteString, describeError, getOrCreate, type PartitionName, type SessionId } from '../../kernel/index.js';
+import {
+  type ByteString,
+  type DatabaseId,
+  describeError,
+  getOrCreate,
+  type PartitionName,
+  type SessionId,
+} from '../../kernel/index.js';
 import type { Broadcasts, KvEvents, KvGateway, KvGrant, KvSubscription, Log, Timers } from '../../ports/index.js';
 import type { KvDelivery, KvEvent, KvListen, KvListenKind } from '../../protocol/index.js';
 import { EventFanout, type EventListener } from './event-fanout.js';
@@ -47,7 +56,20 @@ interface ListenedPartition {
   count: number;
 }
 
+interface Subscription {
+  readonly kind: KvListenKind;
+  readonly name: ByteString;
+  readonly listener: EventListener;
+  partitions: readonly ListenedPartition[];
+}
+
+/** The partitions in which clients of a database listen, those of the present layout first. */
+export type ListenedLayout = (database: DatabaseId) => readonly PartitionName[] | undefined;
+
 export class SubscriptionRegistry implements KvEvents {
+  /** No list: the partitions of the grant. */
+  layoutOf: ListenedLayout = () => undefined;
+  readonly #byDatabase = new Map<DatabaseId, Set<Subscription>>();
   readonly #byPartition = new Map<PartitionName, ListenedPartition>();
   #isRenewing = false;
   /** The number of listeners that ever began. */
@@ -68,13 +90,20 @@ export class SubscriptionRegistry implements KvEvents {
     onEvent: OnEvent,
   ): Promise<KvSubscription> {
     // Every partition publishes its keyspace events, and a script publishes in the partition of its keys.
-    const partitions = grant.partitions.map((partition) => this.#listenedOf(grant, partition));
+    const { database } = grant;
+    const names = this.layoutOf(database) ?? grant.partitions;
+    const partitions = names.map((partition) => this.#listenedOf(grant, partition));
     // A separate object for each subscription: the same function may be subscribed twice.
     const listener: EventListener = { tell: onEvent, number: this.#listeners };
     this.#listeners += 1;
     for (const listened of partitions) this.#add(listened, kind, name, listener);
+    const subscription: Subscription = { kind, name, listener, partitions };
+    const ofDatabase = getOrCreate(this.#byDatabase, database, () => new Set());
+    ofDatabase.add(subscription);
     const stop = () => {
-      for (const listened of partitions) this.#remove(listened, kind, name, listener);
+      ofDatabase.delete(subscription);
+      if (ofDatabase.size === 0 && this.#byDatabase.get(database) === ofDatabase) this.#byDatabase.delete(database);
+      for (const listened of subscription.partitions) this.#remove(listened, kind, name, listener);
     };
     try {
       await Promise.all(partitions.map((listened) => this.#say(listened)));
@@ -83,6 +112,38 @@ export class SubscriptionRegistry implements KvEvents {
       throw error;
     }
     return { stop };
+  }
+
+  /** Called when layouts of databases may have changed (KH5). */
+  layoutsChanged(): void {
+    for (const [database, subscriptions] of this.#byDatabase) {
+      const wanted = this.layoutOf(database);
+      if (wanted === undefined) continue;
+      for (const subscription of subscriptions) {
+        const { partitions } = subscription;
+        const isSame =
+          partitions.length === wanted.length && partitions.every(({ partition }, i) => partition === wanted[i]);
+        // All subscriptions of a database have the same partitions.
+        if (isSame) break;
+        this.#move(subscription, { database, partitions: wanted });
+      }
+    }
+  }
+
+  #move(subscription: Subscription, layout: DatabasePartitions): void {
+    const { kind, name, listener, partitions: before } = subscription;
+    const after = layout.partitions.map((partition) => this.#listenedOf(layout, partition));
+    subscription.partitions = after;
+    for (const listened of after) {
+      if (before.includes(listened)) continue;
+      this.#add(listened, kind, name, listener);
+      // A failed request is repeated by the next renewal.
+      this.#say(listened).catch((error: unknown) => this.#noteFailure(listened, error));
+    }
+    for (const listened of before) if (!after.includes(listened)) this.#remove(listened, kind, name, listener);
+    if (kind === 'invalidation' && before[0] !== after[0]) {
+      listener.tell({ type: 'invalidate', keys: null, by: undefined });
+    }
   }
 
   /** Passes on events from an owner. */

@@ -282,6 +282,10 @@ function clusterLine(run: RunVerb): Command {
 }
 
 /** A database is named by its id, its name, or its UUID in the management API. */
+const PARTITIONS = `
+example:
+  millrace db partitions orders 4 --yes --wait`;
+
 function dbLine(run: RunVerb): Command {
   const db = group('db', 'create, list, limit, suspend and delete databases');
   dataVerb(db, 'create', 'creates a database and prints its tokens and password once', run)
@@ -296,6 +300,11 @@ function dbLine(run: RunVerb): Command {
     'also print tokens and passwords',
   );
   dataVerb(db, 'limits <database>', 'sets limits', run).addOption(MAX_COMMAND_BYTES()).addOption(MAX_REQUESTS());
+  dataVerb(db, 'partitions <database> [number]', 'changes the number of partitions while the database serves', run)
+    .option('--yes', 'confirms that commands on several keys will need keys of one hash slot')
+    .option('--wait', 'waits until the change has ended, and shows its progress')
+    .option('--cancel', 'cancels the change that is under way')
+    .addHelpText('after', PARTITIONS);
   dataVerb(db, 'reset-password <database>', 'replaces the tokens and the password; the old ones are refused', run);
   dataVerb(db, 'suspend <database>', 'refuses all clients until the database is activated; its data stays', run);
   dataVerb(db, 'activate <database>', 'accepts clients of a suspended database again', run);

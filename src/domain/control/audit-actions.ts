@@ -67,6 +67,8 @@ export const AUDIT_ACTIONS = {
   mergeBranch: [65, 'Merge Branch'],
   discardBranch: [66, 'Discard Branch'],
   undoChanges: [67, 'Undo Changes'],
+  changePartitions: [68, 'Change Partitions'],
+  cancelPartitions: [69, 'Cancel Change of Partitions'],
 } as const satisfies Readonly<Record<string, readonly [number, string]>>;
 
 export type AuditAction = keyof typeof AUDIT_ACTIONS;

@@ -7,7 +7,7 @@
 import { type AccountId, BRANCHES_FORMAT_LEVEL, type DatabaseId, FIRST_FORMAT_LEVEL } from '../../kernel/index.js';
 import { type Decision, rejected } from './decision.js';
 import { MAX_BRANCH_MS, MAX_DATABASE_BRANCHES, MIN_BRANCH_MS } from './limits.js';
-import type { Branch, Database, NewDatabase } from './records.js';
+import { type Branch, type Database, isChangingLayout, type NewDatabase } from './records.js';
 import type { ControlState } from './state.js';
 
 /** A database that is a branch. */
@@ -38,6 +38,10 @@ export function refuseBranch(
   const origin = state.live(branch.origin);
   if (origin === undefined || origin.account !== account) {
     return rejected('UNKNOWN_DATABASE', `there is no database ${branch.origin}`);
+  }
+  // Its first data are found by the numbers of the first layout.
+  if (isChangingLayout(origin) || (origin.firstPartition ?? 0) > 0) {
+    return rejected('CONFLICTS', `the number of partitions of ${origin.name} was changed: no branch can be made of it`);
   }
   if (isBranch(origin)) return rejected('CONFLICTS', `${origin.name} is a branch, of which no branch can be made`);
   if (origin.partitions !== partitions) {

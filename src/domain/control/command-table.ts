@@ -21,6 +21,7 @@ import {
   decideReset,
 } from './decide-databases.js';
 import { decideRaiseFormat } from './decide-format.js';
+import { decideAdvancePartitions, decideChangePartitions } from './decide-layouts.js';
 import {
   decideDeleteAlertRule,
   decideEndNotice,
@@ -84,6 +85,8 @@ export const CONTROL_COMMANDS: ControlTable = {
   ResetPassword: { decide: decideReset, refuseForeign: refuseForeignDatabase },
   UpdateLimits: { decide: decideLimits, refuseForeign: refuseForeignDatabase },
   DeleteDatabase: { decide: decideDelete, refuseForeign: refuseForeignDatabase },
+  ChangePartitions: { decide: decideChangePartitions, refuseForeign: refuseForeignDatabase, ...ofDatabase },
+  AdvancePartitions: { decide: decideAdvancePartitions, refuseForeign: refuseForeignDatabase, ...ofDatabase },
   ListDatabases: { decide: decideListDatabases, isRead },
   LeaseQuota: { decide: decideLease, ...ofDatabase },
   ReturnQuota: { decide: decideReturn, ...ofDatabase },

@@ -99,6 +99,17 @@ const notedCommands = {
    * Raises the format level. The caller has checked that every process can read that level. Answered with `FormatIs`.
    */
   RaiseFormat: openKind(49, { level: integer, by: looseText() }),
+  /** Begins to change the number of partitions. Answered with `OneDatabase`, as its steps are. */
+  ChangePartitions: openKind(56, { database: databaseId, partitions: integer }),
+  AdvancePartitions: openKind(57, {
+    database: databaseId,
+    /** The attempt that the caller knows; any other is refused. */
+    attempt: integer,
+    /** `attempt`: the copy begins, for the first time or again. */
+    to: wordOf('attempt', 'copying', 'switched', 'abandoning', 'failed', 'ended'),
+    percent: integer,
+    reason: looseText(),
+  }),
   /** All records of the meter's log after `after` and up to `position`. */
   FoldMeter: openKind(10, { after: integer, position: integer, records: listOf(meteredRecord) }),
 };

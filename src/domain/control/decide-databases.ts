@@ -9,6 +9,7 @@ import { refuseLimits, refuseOneMore, refuseSettings } from './database-rules.js
 import { accountCreation, accountOf } from './decide-accounts.js';
 import { type Decision, decided, rejected } from './decision.js';
 import type { ControlEvent } from './events.js';
+import { tombstoneOf } from './evolve-databases.js';
 import { MAX_DATABASES, MAX_GIVEN_NAME_CHARACTERS, MAX_PARTITIONS } from './limits.js';
 import { isTypedName, refuseName } from './names.js';
 import { type Database, type DatabaseLimits, type DatabaseSecrets, type NewDatabase, utcDayOf } from './records.js';
@@ -108,9 +109,8 @@ export function decideDelete(
   if (database === undefined) return unknownDatabase(id);
   // A repetition succeeds, because the data may still have to be removed.
   if (database.deletedAtMs !== undefined) return decided({ type: 'OneDatabase', database });
-  const { settings: _, ...rest } = database;
   return decided(
-    { type: 'OneDatabase', database: { ...rest, secrets: undefined, deletedAtMs: nowMs } },
+    { type: 'OneDatabase', database: tombstoneOf(database, nowMs) },
     { type: 'DatabaseDeleted', database: id, atMs: nowMs },
   );
 }

@@ -2,11 +2,13 @@
 import type { BackupId } from '../../kernel/index.js';
 import type { ControlCommandOf } from './commands.js';
 import { unknownDatabase } from './decide-databases.js';
+import { layoutIsChanging } from './decide-layouts.js';
 import { backupIsUnderWay, ownDatabase } from './decide-management-databases.js';
 import { type Decision, decided, rejected } from './decision.js';
 import { MAX_BACKUP_TEXT, MAX_DATABASE_BACKUPS } from './limits.js';
 import type { Backup } from './management.js';
 import { refuseName } from './names.js';
+import { isChangingLayout } from './records.js';
 import type { ControlState } from './state.js';
 
 export function decideStartBackup(
@@ -15,13 +17,15 @@ export function decideStartBackup(
   nowMs: number,
 ): Decision {
   const { account, database, backup: id, name, isDaily } = command;
-  if (ownDatabase(state, account, database) === undefined) return unknownDatabase(database);
+  const owner = ownDatabase(state, account, database);
+  if (owner === undefined) return unknownDatabase(database);
   const known = state.backups.byId.get(id);
   if (known?.database === database) return decided({ type: 'OneBackup', backup: known });
   if (known !== undefined) return rejected('ID_TAKEN', `there is a backup ${id} already`);
   const refusal = refuseName(name);
   if (refusal !== undefined) return refusal;
   if (state.backups.isUnderWay(database, nowMs)) return backupIsUnderWay();
+  if (isChangingLayout(owner)) return layoutIsChanging(owner);
   if (state.backups.of(database).length >= MAX_DATABASE_BACKUPS) {
     return rejected('TOO_MANY', `a database has at most ${MAX_DATABASE_BACKUPS} backups`);
   }

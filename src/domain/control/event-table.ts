@@ -37,6 +37,7 @@ import {
 import {
   databaseCreated,
   databaseDeleted,
+  databaseLayoutSet,
   databaseMoved,
   databaseRenamed,
   databaseSettingsSet,
@@ -94,6 +95,7 @@ const CONTROL_EVENTS: EventTable = {
   QueueTokensSet: { evolve: queueTokensSet, isAwaited },
   SigningKeysRotated: { evolve: signingKeysRotated, isAwaited },
   DatabaseSettingsSet: { evolve: databaseSettingsSet, isAwaited },
+  DatabaseLayoutSet: { evolve: databaseLayoutSet, isAwaited },
   DatabaseRenamed: { evolve: databaseRenamed },
   DatabaseMoved: { evolve: databaseMoved },
   AccountPlanSet: { evolve: accountPlanSet },

@@ -38,6 +38,7 @@ import {
   branch,
   databaseLimits,
   databaseSecrets,
+  layoutChange,
   meterMarks,
   usageFields,
   usageRow,
@@ -165,6 +166,14 @@ export const controlEvents = {
   /** The whole trigger. */
   TriggerSet: openKind(47, { trigger, atMs: integer }),
   TriggerDeleted: openKind(48, { trigger: triggerId, atMs: integer }),
+  /** The layout in absolute form. Numbers of partitions are used once, except those of a failed change. */
+  DatabaseLayoutSet: openKind(49, {
+    database: databaseId,
+    firstPartition: integer,
+    partitions: integer,
+    atMs: integer,
+    layoutChange: absent(layoutChange),
+  }),
   // ── in snapshots only ──
   AlertRestored: openKind(46, { alert }),
   SearchTombstoneRestored: openKind(37, {

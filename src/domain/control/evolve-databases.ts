@@ -1,7 +1,7 @@
 /** Events of databases and of their users. */
 import { assert, type DatabaseId } from '../../kernel/index.js';
 import type { ControlEventOf } from './events.js';
-import type { Database } from './records.js';
+import { type Database, endOfPartitions } from './records.js';
 import type { ControlState } from './state.js';
 
 export function databaseCreated(
@@ -28,6 +28,13 @@ export function databaseSettingsSet(event: ControlEventOf<'DatabaseSettingsSet'>
   state.put({ ...existing(state, event.database), settings: event.settings });
 }
 
+export function databaseLayoutSet(event: ControlEventOf<'DatabaseLayoutSet'>, state: ControlState): void {
+  const { database, firstPartition, partitions, layoutChange } = event;
+  const { layoutChange: _, ...rest } = existing(state, database);
+  const change = layoutChange === undefined ? {} : { layoutChange };
+  state.put({ ...rest, firstPartition, partitions, ...change });
+}
+
 export function databaseRenamed({ database, name }: ControlEventOf<'DatabaseRenamed'>, state: ControlState): void {
   state.put({ ...existing(state, database), name });
 }
@@ -41,12 +48,17 @@ export function databaseMoved({ database, account }: ControlEventOf<'DatabaseMov
 export function databaseDeleted({ database, atMs }: ControlEventOf<'DatabaseDeleted'>, state: ControlState): void {
   // Settings contain tokens and addresses, so they are dropped. Of a deleted database only the fields that keep its
   // id and partitions reserved remain.
-  const { settings: _, ...rest } = existing(state, database);
-  state.put({ ...rest, secrets: undefined, deletedAtMs: atMs });
+  state.put(tombstoneOf(existing(state, database), atMs));
   state.dropUsers(database);
   state.dropCounts(database);
   state.triggers.dropOfDatabase(database);
   for (const { id } of state.backups.of(database)) state.backups.delete(id);
+}
+
+/** All partitions that it has ever had, so that the data of each is removed. */
+export function tombstoneOf(database: Database, deletedAtMs: number): Database {
+  const { settings: _, firstPartition: __, layoutChange: ___, ...rest } = database;
+  return { ...rest, partitions: endOfPartitions(database), secrets: undefined, deletedAtMs };
 }
 
 export function tombstoneRestored(event: ControlEventOf<'TombstoneRestored'>, state: ControlState): void {

@@ -9,6 +9,7 @@ export type * from './commands.js';
 export { controlCommands, controlReplies } from './commands.js';
 export * from './database-plans.js';
 export { decide } from './decide.js';
+export { cancellingOf } from './decide-layouts.js';
 export { alertChanges, allAlertRules, isBuiltIn } from './decide-management-alerts.js';
 export { DEFAULT_KEY_NAME, defaultKeyOf } from './decide-management-keys.js';
 export { rowOfControlEvent } from './event-table.js';
@@ -22,7 +23,7 @@ export { isPersons, personOf, queueOwnerOf, roleIn } from './people.js';
 export * from './quota-subjects.js';
 export { rebuildingEvents } from './rebuild.js';
 export type * from './records.js';
-export { ACCOUNT_SECRETS, NO_USAGE, utcDayOf } from './records.js';
+export { ACCOUNT_SECRETS, isChangingLayout, NO_USAGE, utcDayOf } from './records.js';
 export type * from './sealed-secret.js';
 export { DEFAULT_SEARCH_LIMITS, DEFAULT_VECTOR_LIMITS } from './search-limits.js';
 export {

@@ -10,6 +10,8 @@ export const MAX_ACCOUNTS = 10_000;
 export const MAX_GIVEN_NAME_CHARACTERS = 64;
 /** Each partition has its own engine; more do not spread the load, because a cluster has at most 256 shards. */
 export const MAX_PARTITIONS = 1024;
+/** The names of partitions have five digits (protocol/placement.ts). */
+export const MAX_PARTITION_NUMBER = 99_999;
 
 /** A smaller limit would hardly fit a key with its value. */
 export const MIN_COMMAND_BYTES = 1024;

@@ -58,13 +58,30 @@ function* accountEvents(record: Account): Iterable<ControlEvent> {
   if (queueOwner !== undefined) yield { type: 'QueueMoved', account, owner: queueOwner, atMs };
 }
 
-function* databaseEvents({ deletedAtMs, secrets, settings, ...database }: Database): Iterable<ControlEvent> {
+function* databaseEvents({
+  deletedAtMs,
+  secrets,
+  settings,
+  layoutChange,
+  ...database
+}: Database): Iterable<ControlEvent> {
   const { id, createdAtMs: atMs } = database;
   if (deletedAtMs !== undefined || secrets === undefined) {
     yield { type: 'TombstoneRestored', ...database, deletedAtMs: deletedAtMs ?? atMs };
     return;
   }
   yield { type: 'DatabaseCreated', ...database, secrets };
+  const { firstPartition, partitions } = database;
+  if (firstPartition !== undefined) {
+    yield {
+      type: 'DatabaseLayoutSet',
+      database: id,
+      firstPartition,
+      partitions,
+      atMs,
+      ...(layoutChange && { layoutChange }),
+    };
+  }
   if (settings !== undefined) yield { type: 'DatabaseSettingsSet', database: id, settings, atMs };
 }
 

@@ -12,6 +12,7 @@ import {
   openRecord,
   optional,
   type TypeOf,
+  wordOf,
 } from '../../kernel/schema/index.js';
 import { accountLimits, accountState } from '../queue/index.js';
 import { accountId, databaseId, sessionId } from './ids.js';
@@ -56,12 +57,29 @@ export const branch = openRecord({
   isLive: flag,
 });
 export type Branch = TypeOf<typeof branch>;
+/** The layout that a database has besides its present one, while its number of partitions is changed. */
+export const layoutChange = openRecord({
+  /**
+   * copying: the other layout is filled. switched: the other layout is the old one and is emptied. abandoning: the
+   * present layout goes on, and the other one is emptied. failed: it ended so, for the reason.
+   */
+  phase: wordOf('copying', 'switched', 'abandoning', 'failed'),
+  firstPartition: integer,
+  partitions: integer,
+  startedAtMs: integer,
+  /** The number of the present copy; it grows with each one, so that partitions refuse steps of earlier ones. */
+  attempt: integer,
+  /** The copied part. */
+  percent: integer,
+  reason: looseText(),
+});
+export type LayoutChange = TypeOf<typeof layoutChange>;
 
 export const database = openRecord({
   id: databaseId,
   name: looseText(),
   account: accountId,
-  /** Never changes, because keys are placed by it. */
+  /** Keys are placed by it, so it changes only with a copy of all keys. */
   partitions: integer,
   limits: databaseLimits,
   /** Undefined after deletion: no token or password is valid then. */
@@ -75,8 +93,23 @@ export const database = openRecord({
   isCluster: absent(flag),
   /** Undefined: it began empty. Never changes. */
   branch: absent(branch),
+  /** The number of its first partition; undefined: 0. Earlier layouts had lower numbers. */
+  firstPartition: absent(integer),
+  /** Undefined: the number of partitions is not being changed, and the last change has not failed. */
+  layoutChange: absent(layoutChange),
 });
 export type Database = TypeOf<typeof database>;
+
+/** The number after those of all its partitions. */
+export function endOfPartitions({ firstPartition = 0, partitions, layoutChange }: Database): number {
+  const other = layoutChange === undefined ? 0 : layoutChange.firstPartition + layoutChange.partitions;
+  return Math.max(firstPartition + partitions, other);
+}
+
+/** Its number of partitions is being changed. */
+export function isChangingLayout({ layoutChange }: Database): boolean {
+  return layoutChange !== undefined && layoutChange.phase !== 'failed';
+}
 
 /**
  * An ACL user of a database. `default` and `default_ro` have no records: they are derived from the database's

@@ -5,6 +5,7 @@
 import type { ByteString, Random } from '../../kernel/index.js';
 import type { Args } from './args.js';
 import type { Audience } from './audience.js';
+import type { Closure } from './closure.js';
 import type { CommandDescription, KvEndpointName, Permissions } from './command-description.js';
 import type { Effects } from './effects.js';
 import type { HashRange } from './hash-slot.js';
@@ -54,6 +55,7 @@ export interface CommandContext {
   readonly libraries: Libraries;
   /** Messages for the queue. */
   readonly outbox: Outbox;
+  readonly closure: Closure;
   /** The full-text indexes of this database. */
   readonly searches: SearchRegistry;
   /** The endpoint that received the command; a few documented answers differ. */
@@ -73,7 +75,7 @@ export interface CommandContext {
   readonly maxAnswerBytes: number;
   /** The user's ACL permissions; undefined: all. Scripts check them before each command. */
   readonly permissions: Permissions | undefined;
-  /** The hash slots of this partition, in a database of several partitions. */
+  /** The hash slots of this partition, in a database of several partitions or of another layout than its first. */
   readonly slots: HashRange | undefined;
   /** Publishes a keyspace event if its kind is enabled: `notify('l', 'lpush', key)`. Cheap when it is not. */
   notify(kind: NotificationKind, event: string, key: ByteString): void;

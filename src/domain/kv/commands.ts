@@ -8,6 +8,7 @@ import { CommandTable } from './command-table.js';
 import { SEARCH_PARTS } from './families/full-text/parts.js';
 import { FAMILIES } from './families/index.js';
 import { BRANCH_COMMANDS } from './families/key-replacement.js';
+import { PARTITION_EFFECTS } from './families/partition.js';
 import { QUEUE_EFFECTS } from './families/queue.js';
 import { SEARCH_WRITES } from './families/search/index.js';
 import { SLOW_NOTES } from './families/server/slow-log.js';
@@ -18,7 +19,7 @@ import type { ErrorReply } from './reply.js';
 
 export const COMMANDS = new CommandTable(FAMILIES.flat());
 /** Effects that no client's command has as its name. */
-const REPLAYED_ROWS = [...QUEUE_EFFECTS, ...STREAM_EFFECTS, ...SKETCH_EFFECTS, ...VECTOR_SET_EFFECTS];
+const REPLAYED_ROWS = [...QUEUE_EFFECTS, ...STREAM_EFFECTS, ...SKETCH_EFFECTS, ...VECTOR_SET_EFFECTS, ...PARTITION_EFFECTS];
 export const EFFECTS = new CommandTable(REPLAYED_ROWS);
 const INTERNAL_COMMANDS = new CommandTable([
   ...SEARCH_WRITES,

@@ -6,6 +6,7 @@ import { type ByteString, MillraceError, type Random } from '../../kernel/index.
 import { AccessLog } from './access-log.js';
 import { Args } from './args.js';
 import { type Audience, NO_AUDIENCE } from './audience.js';
+import { Closure } from './closure.js';
 import type { KvEndpointName, Permissions } from './command-description.js';
 import type { CommandContext, CommandSpec, SlicedHandler } from './command-spec.js';
 import type { CommandTable } from './command-table.js';
@@ -61,6 +62,7 @@ export class KvEngine {
   readonly settings = new Settings(PARAMETER_DEFAULTS);
   readonly libraries = new Libraries();
   readonly outbox = new Outbox(this.effects);
+  readonly closure = new Closure();
   readonly searches = new FullTextIndexes(this.keyspace);
   readonly statistics = new ServerCounters();
   readonly bounds: MemoryBounds;
@@ -102,6 +104,7 @@ export class KvEngine {
       bounds: this.bounds,
       libraries,
       outbox,
+      closure: this.closure,
       searches,
       statistics,
       audience,

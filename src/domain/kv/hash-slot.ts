@@ -31,6 +31,8 @@ function hashTag(key: ByteString): ByteString | undefined {
 export interface HashRange {
   readonly index: number;
   readonly partitions: number;
+  /** The number of the layout's first partition; undefined: 0, that of the first layout. */
+  readonly firstPartition?: number | undefined;
 }
 
 export function isOwnKey({ index, partitions }: HashRange, key: ByteString): boolean {

@@ -1,5 +1,6 @@
 export * from './acl/index.js';
 export { type Audience, NO_AUDIENCE } from './audience.js';
+export { CLOSE_EFFECT, OPEN_EFFECT } from './closure.js';
 export * from './command-description.js';
 export * from './command-spec.js';
 export { admit, allCommands, findCommand } from './commands.js';
@@ -26,6 +27,7 @@ export { firstSlotOf, HASH_SLOTS, hashSlot, partitionOfSlot } from './hash-slot.
 export { ChangedKeys, KeyChanges } from './key-changes.js';
 export { KEY_EVENTS, type KeyEffect, keyEffects } from './key-effects.js';
 export { KEY_OVERHEAD_BYTES, Keyspace } from './keyspace.js';
+export { cursorOfLayout, cursorWithin } from './layout-cursor.js';
 export * from './limits.js';
 export { LiveIndex } from './live-index.js';
 export { MAX_LIBRARIES, MAX_LIBRARIES_BYTES, MAX_LIBRARY_BYTES } from './lua/index.js';
@@ -38,7 +40,7 @@ export {
   type PendingMessage,
   SENT_EFFECT,
 } from './outbox.js';
-export { DEFAULT_ACL_LOG, MAX_ACL_LOG } from './parameters.js';
+export { DEFAULT_ACL_LOG, MAX_ACL_LOG, PARAMETER_DEFAULTS } from './parameters.js';
 export { rebuildingCommands, rebuildingPreamble } from './rebuild.js';
 export * from './reply.js';
 export * from './server-info.js';

@@ -64,6 +64,8 @@ export class KeyChanges {
   onTracked: ((key: ByteString | undefined) => void) | undefined;
   /** Called on each change while the partition has indexes (undefined: all keys changed). */
   onIndexed: ((key: ByteString | undefined) => void) | undefined;
+  /** Called on each change while the keys are copied to other partitions (undefined: all keys changed). */
+  onCopied: ((key: ByteString | undefined) => void) | undefined;
   /** Set during replay: changes are not noted. */
   isMuted = false;
   readonly #watched = new Map<ByteString, number>();
@@ -78,6 +80,7 @@ export class KeyChanges {
     if (this.#watched.size > 0) this.#noteWatched(key);
     if (this.onTracked !== undefined) this.onTracked(key);
     if (this.onIndexed !== undefined) this.onIndexed(key);
+    if (this.onCopied !== undefined) this.onCopied(key);
   }
 
   noteEverything(): void {
@@ -87,6 +90,7 @@ export class KeyChanges {
     for (const key of this.#watched.keys()) this.#noteWatched(key);
     if (this.onTracked !== undefined) this.onTracked(undefined);
     if (this.onIndexed !== undefined) this.onIndexed(undefined);
+    if (this.onCopied !== undefined) this.onCopied(undefined);
   }
 
   await(key: ByteString): void {

@@ -3,6 +3,7 @@
  * cover all parts of a partition.
  */
 import type { ByteString } from '../../kernel/index.js';
+import type { Closure } from './closure.js';
 import type { Libraries } from './libraries.js';
 import type { Outbox } from './outbox.js';
 import type { SearchRegistry } from './search-registry.js';
@@ -42,20 +43,23 @@ function* withExpiry(
   if (expireAtMs !== undefined) yield ['PEXPIREAT', key, String(expireAtMs)];
 }
 
-/** The parts of a partition other than its keys: parameters that were set, function libraries, aliases of indexes, the outbox. */
+/** The parts of a partition other than its keys: parameters that were set, function libraries, aliases of indexes, the outbox, the closure. */
 export function* rebuildingPreamble({
   settings,
   libraries,
   searches,
   outbox,
+  closure,
 }: {
   readonly settings: Settings;
   readonly libraries: Libraries;
   readonly searches: Pick<SearchRegistry, 'aliases'>;
   readonly outbox: Outbox;
+  readonly closure: Closure;
 }): Iterable<ByteString[]> {
   for (const [name, value] of settings.changed()) yield ['CONFIG', 'SET', name, value];
   for (const [, source] of libraries.entries()) yield ['FUNCTION', 'LOAD', 'REPLACE', source];
   for (const [alias, index] of searches.aliases.entries()) yield ['SEARCH.ALIASADD', alias, index];
   yield* outbox.rebuilding();
+  yield* closure.rebuilding();
 }

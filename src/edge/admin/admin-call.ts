@@ -69,7 +69,8 @@ export class AdminCall {
     if (id === undefined) throw new RefusedRequest(notFound('database'));
     const { account } = this.grant;
     const { database } = await this.ask({ type: 'GetDatabase', account, database: id }, 'OneDatabase');
-    return { kind: 'database', database: database.id, partitions: database.partitions };
+    const { id: found, partitions, firstPartition } = database;
+    return { kind: 'database', database: found, partitions, firstPartition };
   }
 
   /** The queue of the path, which must belong to the caller's account. @throws Refused 404 */

@@ -10,7 +10,7 @@
 import { ErrorReply, type Reply } from '../../domain/kv/index.js';
 import { type ByteString, shownBytes } from '../../kernel/index.js';
 import type { AuditedPlace, Clock, KvGateway } from '../../ports/index.js';
-import { kvPartition } from '../../protocol/index.js';
+import { kvPartition, type PartitionLayout } from '../../protocol/index.js';
 import { bytesOfWords } from '../commands/admission.js';
 import { continueScan, routeScan } from '../commands/fan-out.js';
 import { invalid } from '../http/refused.js';
@@ -59,15 +59,15 @@ interface KeyView {
 
 export class DatabaseKeys {
   readonly #database;
-  readonly #partitions: number;
+  readonly #layout: PartitionLayout;
 
   constructor(
     private readonly gateway: KvGateway,
     private readonly clock: Clock,
-    { database, partitions }: Extract<AuditedPlace, { readonly kind: 'database' }>,
+    place: Extract<AuditedPlace, { readonly kind: 'database' }>,
   ) {
-    this.#database = database;
-    this.#partitions = partitions;
+    this.#database = place.database;
+    this.#layout = place;
   }
 
   /** `cursor` '0': the end. @throws Refused 400; as the gateway does */
@@ -119,9 +119,9 @@ export class DatabaseKeys {
       const wanted = Math.ceil(((count - taken) * (met + 1)) / (taken + 1));
       const step = Math.min(wanted, MAX_LOOK_STEP_KEYS);
       const words = ['SCAN', cursor, 'COUNT', String(step), 'WITHTYPE', ...filters];
-      const { partition, words: own } = routeScan(words, this.#partitions);
+      const { partition, words: own } = routeScan(words, this.#layout);
       const [reply] = await this.#ask(partition, [own]);
-      const [next, list] = continueScan(reply as Reply, partition, this.#partitions) as [string, ByteString[]];
+      const [next, list] = continueScan(reply as Reply, partition, this.#layout) as [string, ByteString[]];
       const found: FoundKey[] = [];
       for (let at = 0; at < list.length; at += 2)
         found.push({ key: list[at] as ByteString, type: list[at + 1] as string });
@@ -160,7 +160,7 @@ export class DatabaseKeys {
     const mode = commands.length === 1 ? 'single' : 'pipeline';
     const { replies } = await this.gateway.execute({
       database,
-      partition: kvPartition(database, partition),
+      partition: kvPartition(database, (this.#layout.firstPartition ?? 0) + partition),
       mode,
       commands,
       bytes,

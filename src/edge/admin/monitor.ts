@@ -5,7 +5,7 @@
  */
 import { type ByteString, textOfBytes } from '../../kernel/index.js';
 import type { KvEvent } from '../../protocol/index.js';
-import { kvPartition } from '../../protocol/index.js';
+import { kvPartitions } from '../../protocol/index.js';
 import type { AdminCall } from './admin-call.js';
 import { FEED_EVERY_MS, MAX_MONITOR_BYTES, MAX_MONITOR_COMMANDS } from './admin-limits.js';
 import { openStream } from './open-stream.js';
@@ -20,8 +20,9 @@ interface CommandView {
 
 /** Events `commands`: `{"commands": […], "leftOut": …}`. */
 export async function monitorFeed(call: AdminCall): Promise<void> {
-  const { database, partitions: count } = await call.database();
-  const partitions = Array.from({ length: count }, (_, index) => kvPartition(database, index));
+  const place = await call.database();
+  const { database } = place;
+  const partitions = kvPartitions(database, place);
   await openStream(call, async (stream) => {
     const held = new HeldCommands();
     const { events } = call.endpoint.parts;

@@ -3,8 +3,9 @@
  * are merged as the command's row says. This is not atomic across partitions. SCAN instead visits the partitions in
  * turn, with the partition's index in its cursor.
  */
-import { type AcrossPartitions, ErrorReply, type Reply } from '../../domain/kv/index.js';
+import { type AcrossPartitions, cursorOfLayout, cursorWithin, ErrorReply, type Reply } from '../../domain/kv/index.js';
 import type { ByteString } from '../../kernel/index.js';
+import type { PartitionLayout } from '../../protocol/index.js';
 
 /** Merges the replies of all partitions, given in order of partition. */
 export type Merge = (replies: readonly Reply[]) => Reply;
@@ -43,9 +44,9 @@ const DECIMAL = /^[0-9]{1,20}$/;
 /** A client's cursor is the partition's own cursor times the number of partitions, plus the partition's index. */
 export function routeScan(
   words: readonly ByteString[],
-  partitions: number,
+  { partitions, firstPartition = 0 }: PartitionLayout,
 ): { partition: number; words: readonly ByteString[] } {
-  const cursor = words[1] as ByteString;
+  const cursor = cursorWithin(firstPartition, words[1] as ByteString);
   // Any partition refuses an invalid cursor.
   if (!DECIMAL.test(cursor)) return { partition: 0, words };
   const both = BigInt(cursor);
@@ -60,11 +61,14 @@ export function routeScan(
 export function continueScan(
   reply: Reply,
   partition: number,
-  partitions: number,
+  { partitions, firstPartition = 0 }: PartitionLayout,
   visited: readonly number[] = [...Array(partitions).keys()],
 ): Reply {
   if (!Array.isArray(reply)) return reply;
   const [cursor, ...rest] = reply as [ByteString, ...Reply[]];
-  if (cursor !== '0') return [String(BigInt(cursor) * BigInt(partitions) + BigInt(partition)), ...rest];
-  return [String(visited.find((index) => index > partition) ?? 0), ...rest];
+  const next =
+    cursor === '0'
+      ? String(visited.find((index) => index > partition) ?? 0)
+      : String(BigInt(cursor) * BigInt(partitions) + BigInt(partition));
+  return [cursorOfLayout(firstPartition, next), ...rest];
 }

@@ -13,28 +13,37 @@ import {
   type ErrorReply,
   keysOf,
   partitionOfSlot,
+  type Reply,
 } from '../../domain/kv/index.js';
 import type { ByteString, PartitionName } from '../../kernel/index.js';
 import type { KvGateway, KvGrant } from '../../ports/index.js';
 import type { KvMode, KvRequest } from '../../protocol/index.js';
+import { bytesOfCommands } from './admission.js';
+import { closedFailure, LayoutChanges, type LayoutParts } from './layout-changes.js';
 import {
   type AdmittedCommands,
-  countOfSeveral,
+  countOfLayout,
   type Portions,
   PortionsOfOne,
   type RequestDetails,
   type RoutedReplies,
 } from './portions.js';
-import { PortionsOfSeveral, slotOf } from './portions-of-several.js';
+import { PortionsOfLayouts } from './portions-of-layouts.js';
+import { MOVED, PortionsOfSeveral, slotOf } from './portions-of-several.js';
 
 const NO_DETAILS: RequestDetails = {};
 
 export class PartitionRouter {
+  readonly #layouts: LayoutChanges;
+
   /** @param answersFor for databases in cluster mode: the partitions whose keys commands about all keys see */
   constructor(
     private readonly gateway: KvGateway,
+    parts: LayoutParts,
     private readonly answersFor?: (partition: PartitionName) => boolean,
-  ) {}
+  ) {
+    this.#layouts = new LayoutChanges(parts);
+  }
 
   /** @throws MillraceError as the gateway does */
   run(
@@ -48,6 +57,31 @@ export class PartitionRouter {
     }
     //  PRO1 (one partition: one request), PRO2 (otherwise one hash slot)
     return this.gateway.execute(requestOf(grant, this.partitionOf(grant, admitted), mode, admitted, details));
+  }
+
+  /** The grant with the present partitions of the database. */
+  present(grant: KvGrant): KvGrant {
+    return this.#layouts.present(grant);
+  }
+
+  /** Runs a request again that closed partitions have refused. @throws the failure, if it has another cause */
+  again<T>(failure: unknown, grant: KvGrant, run: (present: KvGrant) => Promise<T>): Promise<T> {
+    return this.#layouts.again(failure, grant, run);
+  }
+
+  /** As `run`, for a request that closed partitions may have refused. @param details for the grant that it runs with */
+  runAgain(
+    failure: unknown,
+    grant: KvGrant,
+    mode: KvMode,
+    admitted: AdmittedCommands,
+    details: (present: KvGrant) => RequestDetails,
+  ): Promise<RoutedReplies> {
+    return this.again(failure, grant, async (present) => {
+      const problem = mode === 'transaction' ? this.transactionProblem(present, admitted) : undefined;
+      if (problem !== undefined) return { replies: [problem], syncToken: undefined, isAborted: true };
+      return this.run(present, mode, admitted, details(present));
+    });
   }
 
   /** The partition that runs a transaction or a command whose keys are in one slot. */
@@ -67,9 +101,11 @@ export class PartitionRouter {
 
   /** A pipeline whose replies are requested in portions, each after the client has read the one before. */
   portions(grant: KvGrant, admitted: AdmittedCommands): Portions {
-    return grant.partitions.length > 1
-      ? new PortionsOfSeveral(this.gateway, grant, 'pipeline', admitted)
-      : new PortionsOfOne(this.gateway, { index: 0, mode: 'pipeline', ...admitted });
+    return new PortionsOfLayouts(this, grant, admitted, (present, rest) =>
+      present.partitions.length > 1
+        ? new PortionsOfSeveral(this.gateway, present, 'pipeline', rest)
+        : new PortionsOfOne(this.gateway, { index: 0, mode: 'pipeline', ...rest }),
+    );
   }
 
   #isNode({ isCluster }: KvGrant): boolean {
@@ -104,23 +140,45 @@ export class PartitionRouter {
   ): Promise<RoutedReplies> {
     const asked = this.#isNode(grant) ? this.answersFor : undefined;
     const portions = new PortionsOfSeveral(this.gateway, grant, mode, admitted, asked);
-    const routed = await portions.next(grant, details);
+    const routed = await this.withMoved(await portions.next(grant, details), grant, admitted, details);
     if (portions.isOver) return routed;
     // Commands that were not run because of the answer's size get an error.
     return { ...routed, replies: [...routed.replies, ...portions.giveUp(answerTooLarge(details.maxAnswerBytes ?? 0))] };
+  }
+
+  /** Runs the commands that closed partitions have refused. @param admitted of the replies, and later ones */
+  async withMoved(
+    routed: RoutedReplies,
+    grant: KvGrant,
+    { specs, commands }: AdmittedCommands,
+    details: RequestDetails,
+  ): Promise<RoutedReplies> {
+    if (!routed.replies.includes(MOVED)) return routed;
+    const replies = [...routed.replies];
+    const places = [...replies.keys()].filter((at) => replies[at] === MOVED);
+    const moved = places.map((at) => commands[at] as readonly ByteString[]);
+    const rest = {
+      specs: places.map((at) => specs[at] as CommandSpec),
+      commands: moved,
+      bytes: bytesOfCommands(moved),
+    };
+    const own = () => ({ ...details, place: undefined });
+    const again = await this.runAgain(closedFailure(), grant, 'pipeline', rest, own);
+    for (const [at, place] of places.entries()) replies[place] = again.replies[at] as Reply;
+    return { ...routed, replies };
   }
 }
 
 /** Copied field by field: a spread costs more than the rest of this function. */
 function requestOf(
-  { database, partitions }: KvGrant,
+  grant: KvGrant,
   partition: PartitionName,
   mode: KvMode,
   { commands, bytes }: AdmittedCommands,
   { client, waiter, watches, trackFor, maxAnswerBytes, by, isGone, place, trace }: RequestDetails,
 ): KvRequest {
   return {
-    database,
+    database: grant.database,
     partition,
     mode,
     commands,
@@ -133,7 +191,8 @@ function requestOf(
     by,
     isGone,
     place,
-    partitions: countOfSeveral(partitions),
+    partitions: countOfLayout(grant),
+    firstPartition: grant.firstPartition,
     trace,
   };
 }

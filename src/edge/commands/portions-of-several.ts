@@ -23,13 +23,14 @@ import {
 } from '../../domain/kv/index.js';
 import type { ByteString, PartitionName } from '../../kernel/index.js';
 import type { KvGateway, KvGrant } from '../../ports/index.js';
-import type { KvMode, KvResponse } from '../../protocol/index.js';
+import type { KvMode, KvResponse, PartitionLayout } from '../../protocol/index.js';
 import { nativeRefusalOf, refusalOf } from '../error-map.js';
 import { bytesOfCommands } from './admission.js';
 import { continueScan, type Merge, mergeOf, routeScan } from './fan-out.js';
+import { isClosed } from './layout-changes.js';
 import {
   type AdmittedCommands,
-  countOfSeveral,
+  countOfLayout,
   type Portions,
   PortionsOfOne,
   type RequestDetails,
@@ -71,6 +72,8 @@ class BegunSteps {
 }
 
 const ONLY: Merge = ([reply]) => reply as Reply;
+/** Stands for the reply of a command that a closed partition has refused. */
+export const MOVED = new ErrorReply('ERR database is changing its partitions, nothing was executed');
 const NO_MORE_KEYS: Reply = ['0', []];
 /** In cluster mode, at a process without slots of the database. */
 const NO_SLOTS = new ErrorReply('ERR this node has no slots of the database: ask the nodes of CLUSTER SLOTS');
@@ -84,14 +87,15 @@ export class PortionsOfSeveral implements Portions {
   /** @param isAsked the partitions that commands about all keys ask; default: all */
   constructor(
     private readonly gateway: KvGateway,
-    { partitions }: KvGrant,
+    { partitions, firstPartition }: KvGrant,
     mode: KvMode,
     { specs, commands }: AdmittedCommands,
     isAsked?: (partition: PartitionName) => boolean,
   ) {
     const byPartition: (readonly ByteString[])[][] = partitions.map(() => []);
     const asked = () => [...partitions.keys()].filter((index) => isAsked?.(partitions[index] as PartitionName) ?? true);
-    this.#recipes = commands.map((words, at) => recipeOf(byPartition, specs[at] as CommandSpec, words, asked));
+    const among = { asked, layout: { partitions: partitions.length, firstPartition } };
+    this.#recipes = commands.map((words, at) => recipeOf(byPartition, specs[at] as CommandSpec, words, among));
     this.#shares = byPartition.map((own, index) => {
       const given = { index, mode, commands: own, bytes: bytesOfCommands(own) };
       return { portions: new PortionsOfOne(gateway, given), replies: [], merged: 0 };
@@ -116,10 +120,13 @@ export class PortionsOfSeveral implements Portions {
     settled.forEach((outcome, index) => {
       const { portions, replies } = shares[index] as PartitionShare;
       if (outcome.status === 'rejected') {
-        failure = outcome.reason;
-        const { text } = isNative ? nativeRefusalOf(failure, false) : refusalOf(failure);
+        const { reason } = outcome;
+        // A request is sent again only if each of its partitions was closed.
+        if (failure === undefined || !isClosed(reason)) failure = reason;
+        const { text } = isNative ? nativeRefusalOf(reason, false) : refusalOf(reason);
         // POR2 (a failed partition fails only its own commands)
-        for (const refusal of portions.giveUp(new ErrorReply(text))) replies.push(refusal);
+        const refusal = isClosed(reason) ? MOVED : new ErrorReply(text);
+        for (const refused of portions.giveUp(refusal)) replies.push(refused);
       } else if (outcome.value !== undefined) {
         for (const reply of outcome.value.replies) replies.push(reply);
         syncTokens[index] = outcome.value.syncToken;
@@ -151,7 +158,7 @@ export class PortionsOfSeveral implements Portions {
       const bytes = bytesOfCommands(commands);
       const given = { database, partition, mode: 'pipeline', commands, bytes, client, isGone, trace } as const;
       try {
-        const request = { ...given, maxAnswerBytes, partitions: countOfSeveral(partitions) };
+        const request = { ...given, maxAnswerBytes, partitions: countOfLayout(grant), firstPartition: grant.firstPartition };
         const { replies } = await this.gateway.execute(request);
         const missing = commands.length - replies.length;
         return [...replies, ...new Array<Reply>(missing).fill(answerTooLarge(maxAnswerBytes ?? 0))];
@@ -193,14 +200,14 @@ function take(share: PartitionShare, position: number): Reply {
   return reply;
 }
 
-/** Adds the command to the commands of its partitions. @param asked the partitions of commands about all keys */
+/** Adds the command to the commands of its partitions. @param among the partitions of commands about all keys */
 function recipeOf(
   byPartition: (readonly ByteString[])[][],
   spec: CommandSpec,
   words: readonly ByteString[],
-  asked: () => readonly number[],
+  { asked, layout }: { readonly asked: () => readonly number[]; readonly layout: PartitionLayout },
 ): Recipe {
-  const count = byPartition.length;
+  const count = layout.partitions;
   const partOf = (partition: number, own: readonly ByteString[]) => {
     const commands = byPartition[partition] as (readonly ByteString[])[];
     return { partition, position: commands.push(own) - 1 };
@@ -208,13 +215,13 @@ function recipeOf(
   const { acrossPartitions: how } = spec;
   if (how === 'walk') {
     const among = asked();
-    const { partition: named, words: own } = routeScan(words, count);
+    const { partition: named, words: own } = routeScan(words, layout);
     // A partition whose scan has begun is finished here, even if it has moved since.
     const partition = own[1] === '0' ? among.find((index) => index >= named) : named;
     if (partition === undefined) return { parts: [], make: () => NO_MORE_KEYS };
     return {
       parts: [partOf(partition, own)],
-      make: ([reply]) => continueScan(reply as Reply, partition, count, among),
+      make: ([reply]) => continueScan(reply as Reply, partition, layout, among),
     };
   }
   if (how === 'index') {

@@ -75,14 +75,16 @@ export class PortionsOfOne implements Portions {
     return this.#answered >= this.given.commands.length;
   }
 
-  async next({ database, partitions }: KvGrant, details: RequestDetails): Promise<KvResponse> {
+  async next(grant: KvGrant, details: RequestDetails): Promise<KvResponse> {
     const { index, mode, ...given } = this.given;
+    const { firstPartition } = grant;
+    const { database, partitions } = grant;
     const from = this.#answered;
     const isFirst = from === 0;
     const commands = isFirst ? given.commands : given.commands.slice(from, from + COMMANDS_OF_LATER_PORTIONS);
     const bytes = isFirst ? given.bytes : bytesOfCommands(commands);
     const partition = partitions[index] as PartitionName;
-    const request = { database, partition, mode, commands, bytes, partitions: countOfSeveral(partitions) };
+    const request = { database, partition, mode, commands, bytes, partitions: countOfLayout(grant), firstPartition };
     const response = await this.gateway.execute({ ...request, ...details });
     this.#answered += atLeastOne(response).replies.length;
     return response;
@@ -96,9 +98,9 @@ export class PortionsOfOne implements Portions {
   }
 }
 
-/** `KvRequest.partitions` */
-export function countOfSeveral({ length }: KvGrant['partitions']): number | undefined {
-  return length > 1 ? length : undefined;
+/** `KvRequest.partitions`: needed by scripts, and by cursors of SCAN in a layout that was changed. */
+export function countOfLayout({ partitions: { length }, firstPartition = 0 }: KvGrant): number | undefined {
+  return length > 1 || firstPartition > 0 ? length : undefined;
 }
 
 /** A partition without an answer would be asked for ever. */

@@ -44,7 +44,7 @@ export class RequestRunner {
   constructor(private readonly endpoint: KvEndpoint) {
     const { budget, parts } = endpoint;
     const { limits } = parts;
-    this.#router = new PartitionRouter(endpoint.parts.gateway);
+    this.#router = new PartitionRouter(endpoint.parts.gateway, endpoint.parts);
     this.#longPipelines = new LongPipelines(endpoint);
     this.#maxAnswerBytes = Math.min(limits.maxAnswerBytes, budget.maxAnswerBytes);
     this.#portionBytes = Math.min(limits.answerPortionBytes, this.#maxAnswerBytes);
@@ -78,8 +78,12 @@ export class RequestRunner {
     if (portions !== undefined) {
       routed = await portions.next(grant, this.#details(grant, exchange, room.reserve(this.#portionBytes)));
     } else if (length > 0) {
-      const maxAnswerBytes = length > 1 ? this.#maxAnswerBytes : undefined;
-      routed = await this.#router.run(grant, mode, batch, this.#details(grant, exchange, maxAnswerBytes));
+      const details = this.#details(grant, exchange, length > 1 ? this.#maxAnswerBytes : undefined);
+      try {
+        routed = await this.#router.run(grant, mode, batch, details);
+      } catch (failure) {
+        routed = await this.#router.runAgain(failure, grant, mode, batch, () => details);
+      }
     }
     const { replies, syncToken, denials, hasSaid, isAborted } = routed;
     // The owner has discarded the transaction before its first command.

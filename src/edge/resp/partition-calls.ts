@@ -10,12 +10,8 @@ import {
 import { type ByteString, isMillraceError, type PartitionName } from '../../kernel/index.js';
 import type { KvGrant } from '../../ports/index.js';
 import type { KvWatch, RequestPlace, Span } from '../../protocol/index.js';
-import {
-  type AdmittedCommands,
-  countOfSeveral,
-  type RequestDetails,
-  type RoutedReplies,
-} from '../commands/portions.js';
+import { isClosed } from '../commands/layout-changes.js';
+import { type AdmittedCommands, countOfLayout, type RequestDetails, type RoutedReplies } from '../commands/portions.js';
 import { QUOTA_EXCEEDED, takeSingly } from '../commands/quota.js';
 import { saysLoading } from '../error-map.js';
 import { bytesInSteps, bytesOfReplies } from './answer-bytes.js';
@@ -83,23 +79,28 @@ export class PartitionCalls {
     const trace = this.#traceOf(batch);
     const details = this.#details(isTracked, portionBytes, undefined, { place, trace });
     // The same as `#metered` with one promise less; nearly every command takes this path.
-    return this.endpoint.router.run(grant, mode, batch, details).then(
-      (routed) => {
-        const { replies } = routed;
-        trace?.end();
-        this.client.isRefusedWhileLoading = false;
-        batch.hasRest = replies.length < batch.commands.length;
-        const recorded = this.#recordBatch(grant, batch, routed, startedAtMs);
-        if (batch.scriptKeys.size > 0) this.#forgetUnread(grant, batch, routed.scriptReads);
-        const answers = batch.answers(replies);
-        return recorded?.then(() => answers) ?? answers;
-      },
-      (failure: unknown) => {
-        const refusal = this.#refusalOf(failure, batch);
-        trace?.end('failed');
-        return batch.answers(batch.commands.map(() => refusal));
-      },
-    );
+    const { router } = this.endpoint;
+    const answered = (routed: RoutedReplies) => {
+      const { replies } = routed;
+      trace?.end();
+      this.client.isRefusedWhileLoading = false;
+      batch.hasRest = replies.length < batch.commands.length;
+      const recorded = this.#recordBatch(grant, batch, routed, startedAtMs);
+      if (batch.scriptKeys.size > 0) this.#forgetUnread(grant, batch, routed.scriptReads);
+      const answers = batch.answers(replies);
+      return recorded?.then(() => answers) ?? answers;
+    };
+    const refused = (failure: unknown) => {
+      const refusal = this.#refusalOf(failure, batch);
+      trace?.end('failed');
+      return batch.answers(batch.commands.map(() => refusal));
+    };
+    return router.run(grant, mode, batch, details).then(answered, (failure: unknown) => {
+      if (!isClosed(failure)) return refused(failure);
+      const again = (present: KvGrant) =>
+        this.#details(isTracked, mode === 'single' ? undefined : this.#portionOf(present, batch), undefined, { trace });
+      return router.runAgain(failure, grant, mode, batch, again).then(answered, refused);
+    });
   }
 
   #refusalOf(failure: unknown, { specs }: RespBatch): ErrorReply {
@@ -163,7 +164,12 @@ export class PartitionCalls {
     this.#waiters += 1;
     const waiter = `${client.identity.id}:${this.#waiters}`;
     // Set first: while it is set, the connection does not hold back its output.
-    client.blocked = { grant, partition: endpoint.router.partitionOf(grant, admitted), waiter, spec, words };
+    let current = grant;
+    const noteBlocked = () => {
+      const partition = endpoint.router.partitionOf(current, admitted);
+      client.blocked = { grant: current, partition, waiter, spec, words };
+    };
+    noteBlocked();
     try {
       if (!(await this.#whenFree(grant, admitted))) return NO_MEMORY;
       if (!(await quota.take(grant, 1, bytes))) return QUOTA_EXCEEDED;
@@ -173,18 +179,34 @@ export class PartitionCalls {
         const askedAtMs = clock.monotonicMs();
         try {
           const details = this.#details(false, undefined, waiter);
-          const run = () => endpoint.router.run(grant, 'single', admitted, details);
+          const run = () => endpoint.router.run(current, 'single', admitted, details);
           const { replies } = await this.#metered(grant, admitted, run);
           return replies[0] as Reply;
         } catch (failure) {
           const mayAskAgain = isMillraceError(failure, 'NOT_APPLIED') || isMillraceError(failure, 'SHARD_UNAVAILABLE');
           const hasWaited = clock.monotonicMs() - askedAtMs > REGISTERED_AFTER_MS;
+          if (isClosed(failure) && !client.isClosed) {
+            current = await this.#presentLayout(failure, grant);
+            noteBlocked();
+            continue;
+          }
           if (!mayAskAgain || !hasWaited || client.isClosed) throw failure;
         }
       }
     } finally {
       client.blocked = undefined;
     }
+  }
+
+  /** Waits until no partition is closed, for a request that waits itself. @throws the failure when that takes too long */
+  #presentLayout(failure: unknown, grant: KvGrant): Promise<KvGrant> {
+    const { router, parts } = this.endpoint;
+    return router.again(failure, grant, async (present) => {
+      const { database, partitions } = present;
+      const asked = { database, mode: 'reads-only', commands: [], bytes: 0 } as const;
+      await Promise.all(partitions.map((partition) => parts.gateway.execute({ ...asked, partition })));
+      return present;
+    });
   }
 
   /** Tells the owner to drop the command of a client that has disconnected or is about to. */
@@ -211,18 +233,26 @@ export class PartitionCalls {
     if (this.client.isClosed) return NOT_RUN;
     const { commands, bytes } = admitted;
     const maxAnswerBytes = Math.min(parts.limits.maxTransactionAnswerBytes, budget.maxAnswerBytes);
-    return this.#metered(grant, admitted, () =>
-      this.endpoint.parts.gateway.execute({
-        database: grant.database,
-        partition,
-        mode: 'transaction',
-        commands,
-        bytes,
-        ...this.#details(isTracked, maxAnswerBytes),
-        partitions: countOfSeveral(grant.partitions),
-        watches: watches.length === 0 ? undefined : watches.map(({ keys, mark }) => ({ keys, mark })),
-      }),
-    );
+    const details = this.#details(isTracked, maxAnswerBytes);
+    return this.#metered(grant, admitted, async () => {
+      try {
+        return await parts.gateway.execute({
+          database: grant.database,
+          partition,
+          mode: 'transaction',
+          commands,
+          bytes,
+          ...details,
+          partitions: countOfLayout(grant),
+          firstPartition: grant.firstPartition,
+          watches: watches.length === 0 ? undefined : watches.map(({ keys, mark }) => ({ keys, mark })),
+        });
+      } catch (failure) {
+        // The marks of watched keys are those of the old partitions: to the client the keys have changed.
+        if (isClosed(failure) && watches.length > 0) return NOT_RUN;
+        return this.endpoint.router.runAgain(failure, grant, 'transaction', admitted, () => details);
+      }
+    });
   }
 
   #forgetUnread(grant: KvGrant, batch: RespBatch, reads: readonly ByteString[] | undefined): void {

@@ -122,7 +122,7 @@ export class RespEndpoint {
     this.batchSeconds = metrics.histogram('millrace_resp_batch_seconds');
     const cluster = parts.nodes === undefined ? undefined : new ClusterMode(parts.nodes);
     this.cluster = cluster;
-    this.router = new PartitionRouter(parts.gateway, cluster && ((partition) => cluster.answersFor(partition)));
+    this.router = new PartitionRouter(parts.gateway, parts, cluster && ((partition) => cluster.answersFor(partition)));
     this.signIns = parts.signIns ?? UNGUARDED;
     this.incidents = new Incidents('resp', parts, 'r');
     this.budget = parts.budget ?? new ByteBudget(Number.POSITIVE_INFINITY);

@@ -39,6 +39,12 @@ interface Played {
   readonly nowMs: number;
 }
 
+/** No program can know the number of an attempt in advance. */
+function ofPresentAttempt(command: ControlCommand, state: ControlState): ControlCommand {
+  if (command.type !== 'AdvancePartitions' || command.attempt > 0) return command;
+  return { ...command, attempt: state.databases.get(command.database)?.layoutChange?.attempt ?? 0 };
+}
+
 /** Time never goes back. @param after is called with each command, and the state before it */
 function play(
   program: readonly (readonly [ControlCommand, number])[],
@@ -48,8 +54,9 @@ function play(
   const events: ControlEvent[] = [];
   for (const event of PEOPLE) evolve(state, event);
   let nowMs = NOW_MS;
-  for (const [command, passed] of program) {
+  for (const [given, passed] of program) {
     nowMs += passed;
+    const command = ofPresentAttempt(given, state);
     after(command, state, nowMs);
     const happened = decide(command, state, { nowMs }).events;
     for (const event of happened) evolve(state, event);

@@ -59,7 +59,7 @@ class World {
           return { replies: [], syncToken: '1-0' };
         },
       },
-      partitionsOf: () => PARTITIONS,
+      layoutOf: () => ({ partitions: PARTITIONS }),
       knownBackups: () => this.known,
       keep: async (request) => {
         this.underWay += 1;

@@ -42,6 +42,7 @@ describe('millrace db', () => {
       sealing: namedSealing(),
       random: new NodeRandom(),
       defaultLimits: { maxCommandBytes: 5000, maxRequestsPerDay: 0 },
+      pause: async () => undefined,
       write: (text) => {
         out += text;
       },

@@ -3,6 +3,8 @@ import { type AcrossPartitions, allCommands, ErrorReply, OK } from '../../../src
 import { continueScan, mergeOf, routeScan } from '../../../src/edge/commands/fan-out.js';
 import { joinSyncTokens } from '../../../src/edge/commands/portions-of-several.js';
 
+const OF_THREE = { partitions: 3 };
+
 describe('edge/kv: commands about every key in several partitions', () => {
   it('are the commands with acrossPartitions in their row', () => {
     const asked = (how: AcrossPartitions) =>
@@ -16,19 +18,28 @@ describe('edge/kv: commands about every key in several partitions', () => {
   });
 
   it('SCAN goes through the partitions one after the other and ends with 0', () => {
-    const start = routeScan(['SCAN', '0', 'COUNT', '5'], 3);
+    const start = routeScan(['SCAN', '0', 'COUNT', '5'], OF_THREE);
     expect(start).to.deep.equal({ partition: 0, words: ['SCAN', '0', 'COUNT', '5'] });
-    const middle = continueScan(['77', ['a']], 1, 3) as [string, string[]];
-    expect(routeScan(['SCAN', middle[0]], 3)).to.deep.equal({ partition: 1, words: ['SCAN', '77'] });
-    const next = continueScan(['0', ['b']], 1, 3) as [string, string[]];
-    expect(routeScan(['SCAN', next[0]], 3)).to.deep.equal({ partition: 2, words: ['SCAN', '0'] });
-    expect(continueScan(['0', ['c']], 2, 3)).to.deep.equal(['0', ['c']]);
+    const middle = continueScan(['77', ['a']], 1, OF_THREE) as [string, string[]];
+    expect(routeScan(['SCAN', middle[0]], OF_THREE)).to.deep.equal({ partition: 1, words: ['SCAN', '77'] });
+    const next = continueScan(['0', ['b']], 1, OF_THREE) as [string, string[]];
+    expect(routeScan(['SCAN', next[0]], OF_THREE)).to.deep.equal({ partition: 2, words: ['SCAN', '0'] });
+    expect(continueScan(['0', ['c']], 2, OF_THREE)).to.deep.equal(['0', ['c']]);
+  });
+
+  it('SCAN begins again with a cursor of another layout', () => {
+    const changed = { partitions: 2, firstPartition: 3 };
+    const [former] = continueScan(['77', ['a']], 2, OF_THREE) as [string];
+    expect(routeScan(['SCAN', former], changed)).to.deep.equal({ partition: 0, words: ['SCAN', '0'] });
+    const [own] = continueScan(['77', ['a']], 1, changed) as [string];
+    expect(routeScan(['SCAN', own], changed)).to.deep.equal({ partition: 1, words: ['SCAN', '77'] });
+    expect(continueScan(['0', ['c']], 1, changed)).to.deep.equal(['0', ['c']]);
   });
 
   it('SCAN passes an invalid cursor on to be refused', () => {
-    expect(routeScan(['SCAN', 'x'], 3)).to.deep.equal({ partition: 0, words: ['SCAN', 'x'] });
+    expect(routeScan(['SCAN', 'x'], OF_THREE)).to.deep.equal({ partition: 0, words: ['SCAN', 'x'] });
     const refusal = new ErrorReply('ERR invalid cursor');
-    expect(continueScan(refusal, 0, 3)).to.equal(refusal);
+    expect(continueScan(refusal, 0, OF_THREE)).to.equal(refusal);
   });
 
   it('answer the first refusal of any partition', () => {

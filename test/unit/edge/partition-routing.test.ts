@@ -5,6 +5,7 @@ import { PartitionRouter } from '../../../src/edge/commands/partition-routing.js
 import type { DatabaseId, PartitionName } from '../../../src/kernel/index.js';
 import type { KvGrant } from '../../../src/ports/index.js';
 import type { KvMode, KvRequest, KvResponse } from '../../../src/protocol/index.js';
+import { ManualTime } from '../../support/memory/index.js';
 
 const DATABASE = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;
 const GRANT: KvGrant = {
@@ -20,12 +21,12 @@ describe('a database with one partition', () => {
     it(`receives a request unchanged, and its answer is returned: ${mode} (PRO1)`, async () => {
       const asked: KvRequest[] = [];
       const response: KvResponse = { replies: ['1', '2', '3', '4'], syncToken: '7-0' };
-      const router = new PartitionRouter({
-        execute: (request) => {
-          asked.push(request);
-          return Promise.resolve(response);
-        },
-      });
+      const execute = (request: KvRequest) => {
+        asked.push(request);
+        return Promise.resolve(response);
+      };
+      const time = new ManualTime(0);
+      const router = new PartitionRouter({ execute }, { clock: time, timers: time, access: {} });
       // Keys of several slots, one command that concerns every key, and one that has none.
       const commands = [['MSET', 'a', '1', 'b', '2'], ['DBSIZE'], ['PING'], ['MGET', 'b', 'a']];
       const specs = commands.map((words) => findCommand(words) as CommandSpec);

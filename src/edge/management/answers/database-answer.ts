@@ -20,6 +20,15 @@ class SecurityAddons {
   @IsBoolean() readonly encryptionAtRest!: boolean;
 }
 
+class LayoutChangeAnswer {
+  @IsIn(['copying', 'switched', 'abandoning', 'failed']) readonly phase!: string;
+  /** The number of partitions that was asked for. */
+  @IsInt() readonly partitions!: number;
+  /** The copied part of the keys. */
+  @IsInt() readonly percent!: number;
+  @IsString() readonly reason!: string;
+}
+
 export class DatabaseAnswer {
   @IsString() readonly database_id!: string;
   @IsString() readonly database_name!: string;
@@ -82,6 +91,8 @@ export class DatabaseAnswer {
   @IsBoolean() readonly cluster!: boolean;
   /** The origin of a branch; missing for other databases. */
   @IsOptional() @IsString() readonly branch_of?: string;
+  /** The change of the number of partitions that is under way or has failed. */
+  @IsOptional() @RecordOf(LayoutChangeAnswer) readonly layout_change?: LayoutChangeAnswer;
 }
 
 /** @param hidesSecrets omits three fields. @throws BAD_CONFIG if the secrets were sealed with another key file */
@@ -145,8 +156,16 @@ export function databaseAnswer(call: ManagementCall, database: Database, hidesSe
   };
 }
 
-function placementOf({ partitions, isCluster = false, branch }: Database) {
-  return { partitions, cluster: isCluster, ...(branch !== undefined && { branch_of: uuidOf(branch.origin) }) };
+function placementOf({ partitions, isCluster = false, branch, layoutChange: change }: Database) {
+  const placement = {
+    partitions,
+    cluster: isCluster,
+    ...(branch !== undefined && { branch_of: uuidOf(branch.origin) }),
+  };
+  if (change === undefined) return placement;
+  const { phase, percent, reason } = change;
+  const asked = phase === 'switched' ? partitions : change.partitions;
+  return { ...placement, layout_change: { phase, partitions: asked, percent, reason } };
 }
 
 /** The current limits, which an operator may have changed from the plan's. */

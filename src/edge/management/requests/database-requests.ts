@@ -80,7 +80,7 @@ export class CreateDatabaseRequest {
   @IsBoolean()
   readonly prod_pack_enabled: boolean | undefined;
 
-  /** An extension: the number of partitions, which cannot be changed later. */
+  /** An extension: the number of partitions. `POST /v2/kv/partitions/<id>` changes it later. */
   @IsOptional()
   @Max(MAX_PARTITIONS)
   @Min(1)
@@ -91,6 +91,13 @@ export class CreateDatabaseRequest {
   @IsOptional()
   @IsBoolean()
   readonly cluster: boolean | undefined;
+}
+
+export class ChangePartitionsRequest {
+  @Max(MAX_PARTITIONS)
+  @Min(1)
+  @IsInt()
+  readonly partitions!: number;
 }
 
 export class RenameDatabaseRequest {

@@ -1,5 +1,6 @@
 /** Creating, reading, renaming, moving and deleting databases. */
 
+import { cancellingOf } from '../../../domain/control/index.js';
 import { listOf, OK_ANSWER, OK_TEXT, one } from '../../http/answer-shape.js';
 import { mustBeAllowed } from '../../team-permissions.js';
 import { DatabaseAnswer, databaseAnswer } from '../answers/database-answer.js';
@@ -12,6 +13,7 @@ import { type ManagementRoute, managementRoute } from '../management-call.js';
 import { newDatabaseOf } from '../new-database.js';
 import { changedDatabase, databaseIn } from '../owned.js';
 import {
+  ChangePartitionsRequest,
   CreateDatabaseRequest,
   CredentialsQuery,
   endOfPeriod,
@@ -60,11 +62,11 @@ export const DATABASE_ROUTES: readonly ManagementRoute[] = [
     permission: 'databases',
     answer: OK_ANSWER,
     async handle(call, { path }) {
-      const { id, name, partitions } = await databaseIn(call, path.id);
+      const { id, name } = await databaseIn(call, path.id);
       const about = { action: 'deleteDatabase', entity: name } as const;
-      await call.change({ type: 'DeleteDatabase', database: id }, 'OneDatabase', about);
+      const { database } = await call.change({ type: 'DeleteDatabase', database: id }, 'OneDatabase', about);
       // Only after no token opens the database: later writes would not be removed.
-      call.endpoint.parts.removal?.remove(id, partitions);
+      call.endpoint.parts.removal?.remove(id, database.partitions);
       return OK_TEXT;
     },
   }),
@@ -77,6 +79,33 @@ export const DATABASE_ROUTES: readonly ManagementRoute[] = [
     answer: one(DatabaseAnswer),
     async handle(call, { path, body: { name } }) {
       return databaseAnswer(call, await changedDatabase(call, path.id, 'renameDatabase', () => ({ name }), name));
+    },
+  }),
+
+  managementRoute('POST /v2/kv/partitions/:id', {
+    summary: 'Begins to change the number of partitions of a database, while it serves.',
+    description:
+      'The keys are copied and compared; requests wait for a moment while the last changes are copied. `layout_change` of the database shows the progress. With several partitions, the keys of one command, transaction or script have to be in one hash slot. A database with full-text indexes is refused.',
+    permission: 'databases',
+    body: ChangePartitionsRequest,
+    example: { partitions: 4 },
+    answer: one(DatabaseAnswer),
+    async handle(call, { path, body: { partitions } }) {
+      const { id, name } = await databaseIn(call, path.id);
+      const command = { type: 'ChangePartitions', database: id, partitions } as const;
+      const about = { action: 'changePartitions', entity: name, secondary: String(partitions) } as const;
+      return databaseAnswer(call, (await call.change(command, 'OneDatabase', about)).database);
+    },
+  }),
+
+  managementRoute('DELETE /v2/kv/partitions/:id', {
+    summary: 'Cancels a change of the number of partitions that is not complete.',
+    permission: 'databases',
+    answer: one(DatabaseAnswer),
+    async handle(call, { path }) {
+      const { id, name, layoutChange } = await databaseIn(call, path.id);
+      const about = { action: 'cancelPartitions', entity: name } as const;
+      return databaseAnswer(call, (await call.change(cancellingOf(id, layoutChange), 'OneDatabase', about)).database);
     },
   }),
 

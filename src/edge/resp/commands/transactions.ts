@@ -68,6 +68,16 @@ async function watch(client: RespClient, words: readonly ByteString[]): Promise<
     return new ErrorReply(`ERR too many watched keys. Limit: ${maxWatchedKeys}`);
   }
   if (!client.link.mayHold(namesBytes(words))) return NO_MEMORY;
+  try {
+    return await watchAt(client, grant, words);
+  } catch (failure) {
+    return router.again(failure, grant, (present) => watchAt(client, present, words));
+  }
+}
+
+async function watchAt(client: RespClient, grant: KvGrant, words: readonly ByteString[]): Promise<CommandAnswer> {
+  const { router, parts } = client.endpoint;
+  const marks: ClientWatch[] = [];
   const spec = findCommand(['WATCH']) as CommandSpec;
   const keysByPartition = new Map<PartitionName, ByteString[]>();
   for (const key of words.slice(1)) {
@@ -87,8 +97,9 @@ async function watch(client: RespClient, words: readonly ByteString[]): Promise<
     });
     const [mark] = replies;
     if (mark instanceof ErrorReply) return mark;
-    client.watch({ partition, keys, mark: mark as ByteString });
+    marks.push({ partition, keys, mark: mark as ByteString });
   }
+  for (const mark of marks) client.watch(mark);
   return OK;
 }
 
@@ -159,6 +170,8 @@ async function execAtPartition(
   if (problem !== undefined) return problem;
   const hasKeys = specs.some(({ keys }) => keys.kind !== 'none');
   const home = (hasKeys ? undefined : watches[0]?.partition) ?? router.partitionOf(grant, admitted);
+  // A key of a layout that was changed counts as changed.
+  if (watches.some(({ partition }) => !grant.partitions.includes(partition))) return NIL_ARRAY;
   if (watches.some((watched) => watched.partition !== home)) return ERRORS.crossSlot;
   const { replies, isAborted } = await client.calls.runTransaction(grant, home, admitted, watches, isTracked);
   if (isAborted === true) return replies[0] ?? NIL_ARRAY;

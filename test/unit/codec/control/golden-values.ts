@@ -272,6 +272,22 @@ export const GOLDEN_EVENTS: { readonly [Type in ControlEvent['type']]: Extract<C
   AlertAnnounced: { type: 'AlertAnnounced', number: 7, phase: 'raised', channels: ALERT_RULE.channels, atMs },
   AlertNoticeEnded: { type: 'AlertNoticeEnded', number: 7, place: 0, state: 'sent', answer: 'msg_1', atMs },
   AlertRestored: { type: 'AlertRestored', alert: GOLDEN_ALERT },
+  DatabaseLayoutSet: {
+    type: 'DatabaseLayoutSet',
+    database,
+    firstPartition: 1,
+    partitions: 4,
+    atMs,
+    layoutChange: {
+      phase: 'switched',
+      firstPartition: 0,
+      partitions: 1,
+      startedAtMs: atMs,
+      attempt: atMs + 1,
+      percent: 100,
+      reason: '',
+    },
+  },
   SearchIndexCreated: { type: 'SearchIndexCreated', index: { ...searchIndex, tokens: searchTokens } },
   SearchIndexSet: {
     type: 'SearchIndexSet',

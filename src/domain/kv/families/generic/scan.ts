@@ -6,6 +6,7 @@ import type { ByteString } from '../../../../kernel/index.js';
 import { AnswerSize } from '../../answer-size.js';
 import type { Handler, SlicedHandler } from '../../command-spec.js';
 import { compileGlob, type Glob } from '../../glob.js';
+import { cursorOfLayout, cursorWithin } from '../../layout-cursor.js';
 import { MAX_SCAN_COUNT } from '../../limits.js';
 import { ERRORS } from '../../reply.js';
 import { DEFAULT_SCAN_COUNT, readCursor } from '../collection-scan.js';
@@ -19,8 +20,11 @@ interface ScanOptions {
 }
 
 /** SCAN cursor [MATCH pattern] [COUNT n] [TYPE name] [WITHTYPE] → [next cursor, keys]; cursor 0 ends. */
-export const scan: Handler = ({ args, keyspace }) => {
-  const cursor = readCursor(args, 1);
+export const scan: Handler = ({ args, keyspace, slots }) => {
+  const given = readCursor(args, 1);
+  // Of several partitions, the router takes the layout out of the cursor.
+  const firstPartition = slots?.partitions === 1 ? (slots.firstPartition ?? 0) : 0;
+  const cursor = firstPartition === 0 ? given : Number(cursorWithin(firstPartition, args.bytes(1)));
   const options: ScanOptions = { glob: undefined, count: DEFAULT_SCAN_COUNT, type: undefined, withTypes: false };
   for (let i = 2; i < args.length; i += 1) {
     const option = args.option(i);
@@ -46,7 +50,7 @@ export const scan: Handler = ({ args, keyspace }) => {
     keys.push(key);
     if (options.withTypes) keys.push(type);
   }
-  return [String(step.cursor), keys];
+  return [cursorOfLayout(firstPartition, String(step.cursor)), keys];
 };
 
 /** Keys visited in one slice: about 0.2 ms with an ordinary pattern. */

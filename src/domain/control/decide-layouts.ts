@@ -1,0 +1,122 @@
+/**
+ * Decides changes of a database's number of partitions. The copy itself is made by `PartitionChanges` of actors/control,
+ * which reports each step here.
+ *
+ *  LAY1 one event switches: before it all keys are in the present layout, after it in the other one
+ *  LAY2 a step names the attempt, which changes with each copy and each phase: a process that no longer makes the copy
+ *       cannot switch
+ *  LAY3 before format level LAYOUTS_FORMAT_LEVEL no change begins, because earlier programs would ask the old partitions
+ *  LAY4 the numbers of a layout are above those of every layout that clients were sent to
+ */
+import { type DatabaseId, FIRST_FORMAT_LEVEL, LAYOUTS_FORMAT_LEVEL } from '../../kernel/index.js';
+import { branchesOf, isBranch } from './branches.js';
+import type { ControlCommandOf } from './commands.js';
+import { unknownDatabase } from './decide-databases.js';
+import { backupIsUnderWay } from './decide-management-databases.js';
+import { type Decision, decided, rejected } from './decision.js';
+import { MAX_AUDIT_TEXT, MAX_PARTITION_NUMBER, MAX_PARTITIONS } from './limits.js';
+import { type Database, isChangingLayout, type LayoutChange } from './records.js';
+import type { ControlState } from './state.js';
+
+const CANCELLED = 'cancelled';
+type CancelPartitions = ControlCommandOf<'AdvancePartitions'>;
+
+export function decideChangePartitions(
+  { database: id, partitions }: ControlCommandOf<'ChangePartitions'>,
+  state: ControlState,
+  nowMs: number,
+): Decision {
+  const database = state.live(id);
+  if (database === undefined) return unknownDatabase(id);
+  if (!Number.isSafeInteger(partitions) || partitions < 1 || partitions > MAX_PARTITIONS) {
+    return rejected('BAD_PARTITIONS', `a database has 1 to ${MAX_PARTITIONS} partitions`);
+  }
+  if ((state.format?.level ?? FIRST_FORMAT_LEVEL) < LAYOUTS_FORMAT_LEVEL) {
+    const what = `changing partitions needs format level ${LAYOUTS_FORMAT_LEVEL}`;
+    return rejected('CONFLICTS', `${what}: run millrace cluster upgrade`);
+  }
+  const { firstPartition = 0, layoutChange } = database;
+  if (layoutChange !== undefined && isChangingLayout(database)) {
+    const isAsked = layoutChange.phase === 'copying' && layoutChange.partitions === partitions;
+    return isAsked ? decided({ type: 'OneDatabase', database }) : layoutIsChanging(database);
+  }
+  if (partitions === database.partitions) return decided({ type: 'OneDatabase', database });
+  if (state.backups.isUnderWay(id, nowMs)) return backupIsUnderWay();
+  if (isBranch(database) || branchesOf(state, database.account, id).length > 0) {
+    return rejected('CONFLICTS', 'a branch has the partitions of its origin: discard the branches first');
+  }
+  const first = firstPartition + database.partitions;
+  if (first + partitions > MAX_PARTITION_NUMBER) {
+    return rejected('TOO_MANY', `the partitions of a database are numbered up to ${MAX_PARTITION_NUMBER}`);
+  }
+  const attempt = Math.max(nowMs, (layoutChange?.attempt ?? 0) + 1);
+  const started = { firstPartition: first, partitions, startedAtMs: nowMs, attempt };
+  return changed(database, { ...started, phase: 'copying', percent: 0, reason: '' }, nowMs);
+}
+
+/** The command that cancels the change; without a change it is refused. */
+export function cancellingOf(database: DatabaseId, change: LayoutChange | undefined): CancelPartitions {
+  return {
+    type: 'AdvancePartitions',
+    database,
+    attempt: change?.attempt ?? 0,
+    to: 'abandoning',
+    percent: 0,
+    reason: CANCELLED,
+  };
+}
+
+/** A step of the change, or its end. */
+export function decideAdvancePartitions(
+  command: ControlCommandOf<'AdvancePartitions'>,
+  state: ControlState,
+  nowMs: number,
+): Decision {
+  const database = state.live(command.database);
+  if (database === undefined) return unknownDatabase(command.database);
+  const { layoutChange: change, firstPartition, partitions } = database;
+  const { to, percent } = command;
+  if (change === undefined || change.attempt !== command.attempt) return unknownChange();
+  const next = { ...change, attempt: Math.max(nowMs, change.attempt + 1) };
+  const reason = command.reason.slice(0, MAX_AUDIT_TEXT);
+  switch (`${change.phase} ${to}`) {
+    case 'copying attempt':
+      return changed(database, { ...next, percent: 0 }, nowMs);
+    case 'copying copying':
+      if (percent <= change.percent) return decided({ type: 'OneDatabase', database });
+      return changed(database, { ...change, percent: Math.min(100, percent) }, nowMs);
+    case 'copying switched': {
+      const after = { ...database, firstPartition: change.firstPartition, partitions: change.partitions };
+      const former = { firstPartition: firstPartition ?? 0, partitions };
+      return changed(after, { ...next, ...former, phase: 'switched', percent: 100 }, nowMs);
+    }
+    case 'copying abandoning':
+      return changed(database, { ...next, phase: 'abandoning', reason }, nowMs);
+    case 'abandoning failed':
+      return changed(database, { ...change, phase: 'failed' }, nowMs);
+    case 'switched ended':
+      return changed(database, undefined, nowMs);
+    default:
+      return unknownChange();
+  }
+}
+
+/** The answer to commands that wait until the number of partitions is fixed. */
+export function layoutIsChanging({ layoutChange, partitions }: Database): Decision {
+  const to = layoutChange?.phase === 'copying' ? layoutChange.partitions : partitions;
+  return rejected('CONFLICTS', `the database is being changed to ${to} partitions: try again when that has ended`);
+}
+
+function unknownChange(): Decision {
+  return rejected('CONFLICTS', 'there is no such change of the partitions in that state');
+}
+
+function changed(database: Database, layoutChange: LayoutChange | undefined, atMs: number): Decision {
+  const { id, firstPartition = 0, partitions } = database;
+  const { layoutChange: _, ...rest } = database;
+  const change = layoutChange === undefined ? {} : { layoutChange };
+  return decided(
+    { type: 'OneDatabase', database: { ...rest, firstPartition, ...change } },
+    { type: 'DatabaseLayoutSet', database: id, firstPartition, partitions, atMs, ...change },
+  );
+}

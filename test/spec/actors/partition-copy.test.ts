@@ -1,0 +1,283 @@
+/**
+ * The copy of a database's keys to the partitions of another layout: its steps at the owner, and the change as the owner
+ * of the control shard makes it. Proves TRF1 to TRF4, PCO1 to PCO4, PCH1 to PCH3.
+ */
+import { expect } from 'chai';
+import { MAX_PAUSE_MS, PartitionChanges } from '../../../src/actors/control/index.js';
+import type { KvWork } from '../../../src/actors/kv-shard/index.js';
+import type { ShardActor } from '../../../src/actors/runtime/index.js';
+import { evolve, type LayoutChange } from '../../../src/domain/control/index.js';
+import { MapReply } from '../../../src/domain/kv/index.js';
+import { LAYOUTS_FORMAT_LEVEL, MillraceError, type PartitionName } from '../../../src/kernel/index.js';
+import type { KvGateway, Log } from '../../../src/ports/index.js';
+import { type KvRequest, kvPartitions } from '../../../src/protocol/index.js';
+import { KvShardStand, type Outcome } from '../../support/kv-shard-stand.js';
+import { MemoryControl } from '../../support/memory-control.js';
+import { databaseCreated, db, INSTALLED } from '../control/given.js';
+
+const DATABASE = db('aaaaaaaaaaaaaaaa');
+const OLD = kvPartitions(DATABASE, { partitions: 1 })[0] as PartitionName;
+const NEW = kvPartitions(DATABASE, { firstPartition: 1, partitions: 3 });
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => SILENT };
+
+const CLIENT = { face: 'resp', protocol: 2, id: 'edge-1:1', address: '127.0.0.1:1', user: 'default' } as const;
+
+describe('the copy of a database to other partitions', () => {
+  let stand: KvShardStand;
+  let actor: ShardActor<KvWork>;
+
+  beforeEach(async () => {
+    stand = new KvShardStand();
+    actor = await stand.serving();
+  });
+
+  async function run(partition: PartitionName, ...lines: string[]): Promise<Outcome> {
+    const commands = lines.map((line) => line.split(' '));
+    const outcome = stand.ask(actor, { partition, mode: commands.length > 1 ? 'pipeline' : 'single', commands });
+    await stand.settle();
+    return outcome;
+  }
+
+  async function step(partition: PartitionName, ...words: string[]): Promise<Outcome> {
+    const outcome = stand.ask(actor, { partition, mode: 'transfer', commands: [words] });
+    await stand.settle();
+    return outcome;
+  }
+
+  describe('at the owner of a partition', () => {
+    it('refuses all commands while the partition is closed, also at a later owner (TRF2)', async () => {
+      await run(OLD, 'SET a 1');
+      await step(OLD, 'begin', '5');
+      await step(OLD, 'close', '5');
+      expect((await run(OLD, 'GET a')).failure).to.equal('PARTITION_CLOSED');
+      actor = await stand.serving();
+      expect((await run(OLD, 'SET a 2')).failure).to.equal('PARTITION_CLOSED');
+      await step(OLD, 'open', '5');
+      expect((await run(OLD, 'GET a')).replies).to.deep.equal(['1']);
+    });
+
+    it('refuses a waiting command when the partition is closed (TRF2)', async () => {
+      const waiting = stand.ask(actor, {
+        partition: OLD,
+        client: CLIENT,
+        commands: [['BLPOP', 'list', '0']],
+        waiter: 'w',
+      });
+      await step(OLD, 'begin', '5');
+      await step(OLD, 'close', '5');
+      expect(waiting.failure).to.equal('PARTITION_CLOSED');
+    });
+
+    it('refuses the steps of an earlier attempt, also at a later owner (TRF1)', async () => {
+      await step(OLD, 'begin', '5');
+      await step(OLD, 'begin', '6');
+      for (const late of ['begin', 'close', 'open', 'empty']) {
+        expect((await step(OLD, late, '5')).failure, late).to.equal('CONFLICT');
+      }
+      await step(NEW[0] as PartitionName, 'empty', '6');
+      actor = await stand.serving();
+      expect((await step(OLD, 'close', '5')).failure).to.equal('CONFLICT');
+      expect((await step(NEW[0] as PartitionName, 'fill', '5', '')).failure).to.equal('CONFLICT');
+    });
+
+    it('does not empty a partition that its own attempt has opened (TRF1)', async () => {
+      const [partition] = NEW as [PartitionName];
+      await step(partition, 'empty', '5');
+      await step(partition, 'open', '5');
+      expect((await step(partition, 'empty', '5')).failure).to.equal('CONFLICT');
+    });
+
+    it('refuses to name changes that it does not know: it is new, or everything has changed (TRF4)', async () => {
+      await run(OLD, 'SET a 1');
+      await step(OLD, 'begin', '5');
+      await run(OLD, 'FLUSHALL');
+      expect((await step(OLD, 'changed', '5', '1', '3')).failure).to.equal('CONFLICT');
+      await step(OLD, 'begin', '6');
+      actor = await stand.serving();
+      expect((await step(OLD, 'changed', '6', '1', '3')).failure).to.equal('CONFLICT');
+    });
+
+    it('answers the same keys for the same number of a step', async () => {
+      await step(OLD, 'begin', '5');
+      await run(OLD, 'SET a 1');
+      const once = (await step(OLD, 'changed', '5', '1', '3')).replies;
+      expect((await step(OLD, 'changed', '5', '1', '3')).replies).to.deep.equal(once);
+      expect((await step(OLD, 'changed', '5', '2', '3')).replies).to.deep.equal([[0, []]]);
+    });
+
+    it('removes no expired key of a closed partition (TRF3)', async () => {
+      await run(OLD, 'SET a 1 PX 50');
+      await step(OLD, 'begin', '5');
+      await step(OLD, 'close', '5');
+      await stand.time.advance(1000);
+      expect((await step(OLD, 'head', '5')).replies).to.deep.equal([[1, '']]);
+      await step(OLD, 'open', '5');
+      await stand.time.advance(1000);
+      expect((await run(OLD, 'DBSIZE')).replies).to.deep.equal([0]);
+    });
+
+    it('refuses a database with full-text indexes', async () => {
+      await run(OLD, 'SEARCH.CREATE idx ON HASH PREFIX 1 doc: SCHEMA title TEXT');
+      expect((await step(OLD, 'begin', '5')).failure).to.equal('INVALID');
+    });
+  });
+
+  describe('by the owner of the control shard', () => {
+    let control: MemoryControl;
+    let changes: PartitionChanges;
+    let isOwner: boolean;
+    /** Called before each step. */
+    let before: (request: KvRequest) => Promise<void>;
+    let steps: string[];
+
+    const gateway: KvGateway = {
+      async execute(request) {
+        const [[name = ''] = []] = request.commands;
+        steps.push(name);
+        await before(request);
+        const outcome = stand.ask(actor, request);
+        while (outcome.replies === undefined && outcome.failure === undefined) await stand.settle();
+        if (outcome.failure !== undefined) throw new MillraceError(outcome.failure as never, outcome.failure);
+        return { replies: outcome.replies ?? [], syncToken: '' };
+      },
+    };
+
+    beforeEach(async () => {
+      control = new MemoryControl();
+      isOwner = true;
+      before = async () => undefined;
+      steps = [];
+      const { id: _, ...created } = databaseCreated('first') as Extract<
+        ReturnType<typeof databaseCreated>,
+        { type: 'DatabaseCreated' }
+      >;
+      const raised = { type: 'FormatRaised', level: LAYOUTS_FORMAT_LEVEL, by: 'root', atMs: 0 } as const;
+      for (const event of [...INSTALLED.slice(0, 1), { ...created, id: DATABASE }, raised])
+        evolve(control.state, event);
+      const { time } = stand;
+      changes = new PartitionChanges({
+        gateway,
+        control,
+        state: () => control.state,
+        isOwner: () => isOwner,
+        clock: time,
+        timers: time,
+        log: SILENT,
+      });
+      changes.start();
+      for (let n = 0; n < 40; n += 1) await run(OLD, `SET k${n} v${n}`);
+      await run(OLD, 'RPUSH list a b', 'HSET hash f 1', 'SET mortal v PX 100000', 'CONFIG SET slowlog-max-len 7');
+      await control.send({ type: 'ChangePartitions', database: DATABASE, partitions: NEW.length });
+    });
+    afterEach(() => changes.stop());
+
+    const changeNow = (): LayoutChange | undefined => control.state.databases.get(DATABASE)?.layoutChange;
+
+    async function until(isSo: () => boolean): Promise<void> {
+      for (let tries = 0; !isSo(); tries += 1) {
+        if (tries > 2000) throw new Error(`it did not come to that: ${JSON.stringify(changeNow())}`);
+        await stand.time.advance(50);
+      }
+    }
+
+    async function sizes(partitions: readonly PartitionName[]): Promise<number> {
+      const answers = await Promise.all(partitions.map((partition) => run(partition, 'DBSIZE')));
+      return answers.reduce((sum, { replies, failure }) => sum + Number(replies?.[0] ?? (failure && 0)), 0);
+    }
+
+    it('gives the new partitions all keys, parameters and later changes, and empties the old one (PCO1, PCO2, PCH2)', async () => {
+      let isChanged = false;
+      before = async ({ commands: [words] }) => {
+        if (words?.[0] !== 'changed' || isChanged) return;
+        isChanged = true;
+        await run(OLD, 'SET k1 changed', 'DEL k2', 'SET new 1');
+      };
+      await until(() => control.state.databases.get(DATABASE)?.partitions === 3 && changeNow() === undefined);
+      expect(await sizes(NEW)).to.equal(43);
+      const values = await Promise.all(NEW.map((partition) => run(partition, 'MGET k1 k2 new k3')));
+      const found = [0, 1, 2, 3].map((at) =>
+        values.map(({ replies }) => (replies as string[][])[0]?.[at]).filter(Boolean),
+      );
+      expect(found).to.deep.equal([['changed'], [], ['1'], ['v3']]);
+      for (const partition of NEW) {
+        expect((await run(partition, 'CONFIG GET slowlog-max-len')).replies).to.deep.equal([
+          new MapReply(['slowlog-max-len', '7']),
+        ]);
+      }
+      expect((await run(OLD, 'GET k1')).failure).to.equal('PARTITION_CLOSED');
+    });
+
+    it('makes one step after the other, and rests between them (PCO4)', async () => {
+      let underWay = 0;
+      let most = 0;
+      before = async ({ commands: [words] }) => {
+        if (words?.[0] !== 'scan') return;
+        underWay += 1;
+        most = Math.max(most, underWay);
+        await stand.time.pause(40);
+        underWay -= 1;
+      };
+      await until(() => changeNow() === undefined);
+      expect(most).to.equal(1);
+    });
+
+    it('opens the old partitions when the pause takes too long, and begins again (PCO3)', async () => {
+      let closings = 0;
+      before = async ({ commands: [words] }) => {
+        if (words?.[0] === 'close') closings += 1;
+        if (words?.[0] === 'head' && closings === 1) await stand.time.pause(MAX_PAUSE_MS + 1);
+      };
+      await until(() => closings === 1);
+      await until(() => changeNow() === undefined);
+      expect(closings).to.equal(2);
+      expect(steps.indexOf('open')).to.be.lessThan(steps.lastIndexOf('begin'));
+      expect(await sizes(NEW)).to.equal(43);
+    });
+
+    it('begins again when the owner of a partition has ended (PCH1, TRF4)', async () => {
+      let isOver = false;
+      before = async ({ commands: [words] }) => {
+        if (words?.[0] !== 'changed' || isOver) return;
+        isOver = true;
+        actor = await stand.serving();
+      };
+      await until(() => control.state.databases.get(DATABASE)?.partitions === 3 && changeNow() === undefined);
+      expect(steps.filter((name) => name === 'begin')).to.have.length(2);
+      expect(await sizes(NEW)).to.equal(43);
+    });
+
+    it('makes no step as a process that has lost the control shard; the next owner begins again (PCH1)', async () => {
+      before = async ({ commands: [words] }) => {
+        if (words?.[0] === 'close') isOwner = false;
+      };
+      await until(() => !isOwner);
+      await stand.time.advance(2000);
+      expect(changeNow()?.phase).to.equal('copying');
+      before = async () => undefined;
+      isOwner = true;
+      await until(() => changeNow() === undefined);
+      expect(await sizes(NEW)).to.equal(43);
+    });
+
+    it('abandons a change that cannot succeed: the old partitions go on, the new ones are empty (PCH2, PCH3)', async () => {
+      before = async ({ commands: [words] }) => {
+        if (words?.[0] === 'fill') throw new MillraceError('STORAGE_FULL', 'no memory for the keys');
+      };
+      await until(() => changeNow()?.phase === 'failed');
+      expect(changeNow()?.reason).to.equal('no memory for the keys');
+      expect((await run(OLD, 'GET k1')).replies).to.deep.equal(['v1']);
+      expect(steps.slice(-4)).to.deep.equal(['open', 'empty', 'empty', 'empty']);
+    });
+
+    it('is cancelled before the switch: the old partitions go on', async () => {
+      before = async ({ commands: [words] }) => {
+        const attempt = changeNow()?.attempt ?? 0;
+        const cancel = { type: 'AdvancePartitions', database: DATABASE, attempt, percent: 0 } as const;
+        if (words?.[0] === 'close') await control.send({ ...cancel, to: 'abandoning', reason: 'cancelled' });
+      };
+      await until(() => changeNow()?.phase === 'failed');
+      expect(changeNow()?.reason).to.equal('cancelled');
+      expect((await run(OLD, 'GET k1')).replies).to.deep.equal(['v1']);
+    });
+  });
+});
