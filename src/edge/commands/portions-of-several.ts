@@ -158,7 +158,12 @@ export class PortionsOfSeveral implements Portions {
       const bytes = bytesOfCommands(commands);
       const given = { database, partition, mode: 'pipeline', commands, bytes, client, isGone, trace } as const;
       try {
-        const request = { ...given, maxAnswerBytes, partitions: countOfLayout(grant), firstPartition: grant.firstPartition };
+        const request = {
+          ...given,
+          maxAnswerBytes,
+          partitions: countOfLayout(grant),
+          firstPartition: grant.firstPartition,
+        };
         const { replies } = await this.gateway.execute(request);
         const missing = commands.length - replies.length;
         return [...replies, ...new Array<Reply>(missing).fill(answerTooLarge(maxAnswerBytes ?? 0))];

@@ -1,4 +1,5 @@
 /** Each route of the OpenAPI document: its answer to a correct call, and its refusals. */
+
 import { expect } from 'chai';
 import { FORMAT_LEVEL } from '../../../src/kernel/index.js';
 import { ManagementHarness } from '../../support/management-endpoint.js';
@@ -37,6 +38,7 @@ const OURS = [
   'GET /v2/kv/stats',
   ...['GET /v2/auditlogs', 'POST /v2/apikey', 'GET /v2/apikeys', 'DELETE /apikey/{name}', 'DELETE /v2/apikey/{name}'],
   ...['POST /v2/kv/enable-prometheus/{id}', 'POST /v2/kv/disable-prometheus/{id}'],
+  ...['POST /v2/kv/partitions/{id}', 'DELETE /v2/kv/partitions/{id}'],
   ...['POST /v2/msgq/enable-prometheus/{id}', 'POST /v2/msgq/disable-prometheus/{id}'],
   'POST /v2/msgq/user',
   ...['GET /v2/alerts', 'GET /v2/alerts/history', 'POST /v2/alerts', 'PUT /v2/alerts/{id}', 'DELETE /v2/alerts/{id}'],
@@ -156,6 +158,10 @@ describe('management API: every documented route', () => {
     await face.ok('POST', kv('update-regions'), body('POST /v2/kv/update-regions/{id}'));
     await face.ok('POST', kv('update-allowlist'), body('POST /v2/kv/update-allowlist/{id}'));
     await face.ok('GET', `${kv('stats')}?period=3h`);
+    await face.control.send({ type: 'RaiseFormat', level: FORMAT_LEVEL, by: 'operator' });
+    const split = await face.newDatabase({ database_name: 'split' });
+    await face.ok('POST', `/v2/kv/partitions/${split}`, body('POST /v2/kv/partitions/{id}'));
+    await face.ok('DELETE', `/v2/kv/partitions/${split}`);
     await face.ok('POST', kv('create-backup'), body('POST /v2/kv/create-backup/{id}'));
     const [started] = face.backups.started;
     if (started === undefined) throw new Error('no backup was started');

@@ -15,6 +15,7 @@ import type { KvGrant } from '../../../src/ports/index.js';
 import type { KvRequest, KvResponse } from '../../../src/protocol/index.js';
 import { readable, seededRandom } from '../../support/kv-bench.js';
 import { NOW } from '../../support/kv-case.js';
+import { ManualTime } from '../../support/memory/index.js';
 
 const DATABASE = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;
 const FACTS = { nowMicros: () => NOW * 1000, info: () => new Map() };
@@ -28,7 +29,11 @@ class Partitions {
   /** A partition that does not answer. */
   failing: number | undefined;
   readonly #grant: KvGrant;
-  readonly #router = new PartitionRouter({ execute: (request) => this.#execute(request) });
+  readonly #time = new ManualTime(0);
+  readonly #router = new PartitionRouter(
+    { execute: (request) => this.#execute(request) },
+    { clock: this.#time, timers: this.#time, access: {} },
+  );
 
   constructor(count: number) {
     this.engines = Array.from({ length: count }, (_, at) => new KvEngine(seededRandom(at), FACTS));
