@@ -303,7 +303,7 @@ class Groups {
     return this.#keys >= STEP_KEYS || this.#bytes >= STEP_BYTES;
   }
 
-  /** Pauses within a large value: nothing else runs on the partition until the step ends. */
+  /** Pauses within a large value: other requests to the partition wait until the step ends. */
   *add(key: ByteString): Generator<void, void> {
     const index = partitionOfSlot(hashSlot(key), this.partitions);
     const group = this.#groups.get(index) ?? { keys: [], pieces: [''], digest: new KeyspaceDigest() };

@@ -1,5 +1,5 @@
 /**
- * Cursors of SCAN in databases whose number of partitions was changed: the number of the layout's first partition
+ * Cursors of SCAN in databases with a changed number of partitions: the number of the layout's first partition
  * stands above the cursor of the scan. A cursor of another layout begins again, so a scan across a change returns every
  * key, some of them twice.
  */

@@ -2,7 +2,7 @@
  * Requests that a closed partition has refused: its keys move to the partitions of another layout. They wait here until
  * the partition is open again, or until this process knows the new layout, and are then sent to the present partitions.
  *
- *  LCH1 a request is sent again only if nothing of it was executed
+ *  LCH1 a request is sent again only if no part of it was executed
  *  LCH2 it waits at most `HOLD_MS`
  */
 import { isMillraceError, MillraceError } from '../../kernel/index.js';

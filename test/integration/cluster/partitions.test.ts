@@ -38,6 +38,7 @@ describe('millrace db partitions, with three processes', function () {
   let isOver: boolean;
   let working: Promise<void>[];
   const killed: MillraceProcess[] = [];
+  const connections: Redis[] = [];
   const ports = new Map<MillraceProcess, number>();
 
   before(async () => {
@@ -106,7 +107,7 @@ describe('millrace db partitions, with three processes', function () {
     );
   }
 
-  /** @param isQuiet no process is killed, so no message is lost */
+  /** @param isQuiet no process is killed, so no message is lost and no outcome is unknown */
   function writeOver(name: string, process: number, isQuiet = false): void {
     const kv = clientAt(process);
     write(`rest:${name}`, async (key, value) => {
@@ -138,6 +139,12 @@ describe('millrace db partitions, with three processes', function () {
         .catch((error: Error) => error);
       return replies instanceof Error ? replies.message : undefined;
     });
+    connections.push(redis);
+    if (isQuiet) listenAndWait(name, redis);
+  }
+
+  /** Messages in their order, and elements for a client that waits for them. */
+  function listenAndWait(name: string, redis: Redis): void {
     const listening = redis.duplicate();
     listening.on('error', () => undefined);
     const heard: string[] = [];
@@ -150,11 +157,12 @@ describe('millrace db partitions, with three processes', function () {
           if ((await redis.publish(`news:${name}`, String(n))) > 0) published.push(String(n));
           await pause(5);
         }
-        if (isQuiet) await eventually(() => expect(heard, 'messages').to.deep.equal(published), WITHIN);
-      })().finally(() => listening.disconnect()),
+        await eventually(() => expect(heard, 'messages').to.deep.equal(published), WITHIN);
+      })(),
     );
     const blocking = redis.duplicate();
     blocking.on('error', () => undefined);
+    connections.push(listening, blocking);
     working.push(
       (async () => {
         const popped: string[] = [];
@@ -168,10 +176,7 @@ describe('millrace db partitions, with three processes', function () {
           if (taken !== null) popped.push(taken[1]);
         }
         expect(popped, 'BLPOP').to.deep.equal(expected);
-      })().finally(() => {
-        redis.disconnect();
-        blocking.disconnect();
-      }),
+      })(),
     );
   }
 
@@ -193,6 +198,7 @@ describe('millrace db partitions, with three processes', function () {
   async function stopWriters(): Promise<void> {
     isOver = true;
     await Promise.all(working);
+    for (const connection of connections.splice(0)) connection.disconnect();
   }
 
   async function checkContents(process: number): Promise<void> {
@@ -239,7 +245,6 @@ describe('millrace db partitions, with three processes', function () {
       expect(written).to.be.greaterThan(0);
     }
     await checkContents(2);
-    if (process.env.SHOW_WAITS) console.log(writers.map(({ longestMs, written }) => [longestMs, written]));
   });
 
   it('from 4 to 2 partitions, with kill -9 of the owner of a partition', async () => {
