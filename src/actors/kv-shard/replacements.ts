@@ -11,7 +11,15 @@
  *       another database
  */
 import { RespCommandReader } from '../../codec/resp/index.js';
-import { CLOSE_EFFECT, type KvEngine, OK, OPEN_EFFECT, Outbox, PENDING_EFFECT, SENT_EFFECT } from '../../domain/kv/index.js';
+import {
+  CLOSE_EFFECT,
+  type KvEngine,
+  OK,
+  OPEN_EFFECT,
+  Outbox,
+  PENDING_EFFECT,
+  SENT_EFFECT,
+} from '../../domain/kv/index.js';
 import { MillraceError, type PartitionName } from '../../kernel/index.js';
 import type { Turn } from '../runtime/index.js';
 import type { ShardCommandRunner } from './command-runner.js';
