@@ -100,8 +100,8 @@ const notedCommands = {
    */
   RaiseFormat: openKind(49, { level: integer, by: looseText() }),
   /** Begins to change the number of partitions. Answered with `OneDatabase`, as its steps are. */
-  ChangePartitions: openKind(56, { database: databaseId, partitions: integer }),
-  AdvancePartitions: openKind(57, {
+  ChangePartitions: openKind(59, { database: databaseId, partitions: integer }),
+  AdvancePartitions: openKind(60, {
     database: databaseId,
     /** The attempt that the caller knows; any other is refused. */
     attempt: integer,
