@@ -233,6 +233,9 @@ const ONCE: ReadonlySet<ControlCommand['type']> = new Set([
   'DeleteBackup',
   'LeaseQuota',
   'ReturnQuota',
+  // A step names the attempt that it ends; a trigger is forgotten.
+  'AdvancePartitions',
+  'DeleteTrigger',
 ]);
 
 function isMove(command: ControlCommand): boolean {
