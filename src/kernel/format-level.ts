@@ -13,11 +13,8 @@ import { isMillraceError, MillraceError } from './errors.js';
  * 5  the effects of streams `XCFGSET`, `XIDMPRECORD` and `XNACK`; branches of databases: the last field of
  *    `DatabaseCreated`; the effects of filters and sketches: `BF.*`, `CF.*`, `CMS.*`, `TOPK.*`, `TDIGEST.*`, `SKETCH.*`;
  *    triggers: events 47 and 48 of the control state;
-<<<<<<< HEAD
- *    the effects of vector sets: `VRECORD`, `VREM`, `VSETATTR`
-=======
+ *    the effects of vector sets: `VRECORD`, `VREM`, `VSETATTR`;
  *    layouts of databases: event 49 of the control state, the effects `PARTITION.CLOSE` and `PARTITION.OPEN`
->>>>>>> e83e32b3 (databases: the number of partitions is changed while the database serves)
  *
  * An optional last field, which readers of the previous level skip, needs no new level. A change at which they would
  * stop does: another type, version or meaning.

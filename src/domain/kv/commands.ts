@@ -19,7 +19,13 @@ import type { ErrorReply } from './reply.js';
 
 export const COMMANDS = new CommandTable(FAMILIES.flat());
 /** Effects that no client's command has as its name. */
-const REPLAYED_ROWS = [...QUEUE_EFFECTS, ...STREAM_EFFECTS, ...SKETCH_EFFECTS, ...VECTOR_SET_EFFECTS, ...PARTITION_EFFECTS];
+const REPLAYED_ROWS = [
+  ...QUEUE_EFFECTS,
+  ...STREAM_EFFECTS,
+  ...SKETCH_EFFECTS,
+  ...VECTOR_SET_EFFECTS,
+  ...PARTITION_EFFECTS,
+];
 export const EFFECTS = new CommandTable(REPLAYED_ROWS);
 const INTERNAL_COMMANDS = new CommandTable([
   ...SEARCH_WRITES,
