@@ -7,6 +7,7 @@ import { RefusedCommand } from './command-line.js';
 import type { Api } from './dev/api.js';
 import { type ParsedArguments, shown } from './parser.js';
 import { table } from './table.js';
+import { TRIGGER_VERBS } from './trigger-command.js';
 import { checkWorkflows } from './workflow-check.js';
 
 export interface DataCommandDeps {
@@ -166,6 +167,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
     write(shown(asked, { workflowRunId: id, cancelled: true }, () => `${id} cancelled\n`));
   },
 
+  ...TRIGGER_VERBS,
   'workflows check': (asked, deps) => checkWorkflows(asked, deps),
 
   async logs(asked, { queue, signal, write }) {

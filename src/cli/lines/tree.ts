@@ -128,6 +128,7 @@ function addDataLines(root: Command, run: RunVerb): void {
   root.addCommand(dlq);
   root.addCommand(runsLine(run));
   root.addCommand(workflowsLine(run));
+  root.addCommand(triggersLine(run));
   dataVerb(root, 'logs', 'prints the newest events of messages', run)
     .option('-f, --follow', 'continues with new events until Ctrl-C')
     .addOption(COUNT('the number of earlier events (100)'));
@@ -167,6 +168,33 @@ function runsLine(run: RunVerb): Command {
     .option('--url <url>', 'another endpoint');
   dataVerb(workflows, 'cancel <run>', 'ends a run before its next step', ofRuns);
   return workflows;
+}
+
+function triggersLine(run: RunVerb): Command {
+  const triggers = group('triggers', 'send the changes of keys to a destination, or read them');
+  const ofTriggers: RunVerb = (name, asked) => run(`triggers ${name}`, asked);
+  dataVerb(triggers, 'list', 'lists triggers with their lags', ofTriggers);
+  dataVerb(triggers, 'create <destination>', 'makes a trigger, and prints its id', ofTriggers)
+    .requiredOption('--pattern <pattern...>', 'patterns of keys: order:*')
+    .requiredOption('--events <events>', 'kinds of changes: set,del,expired')
+    .option('--name <name>', 'its name')
+    .option('--filter <filter>', 'a filter on the new value: status = "paid"')
+    .option('--from <moment>', 'snapshot, or an instant like 2026-05-01T12:00:00Z (now)')
+    .option('--database <database>', 'the name or id of the database (the oldest)')
+    .option('--options <option...>', 'an option of the messages: "Svc-Retries: 5"');
+  dataVerb(triggers, 'show <trigger>', 'prints a trigger', ofTriggers);
+  dataVerb(triggers, 'pause <trigger>', 'sends no changes until it is resumed', ofTriggers);
+  dataVerb(triggers, 'resume <trigger>', 'continues at the position of the trigger', ofTriggers);
+  dataVerb(triggers, 'skip <trigger>', 'skips the changes before a moment', ofTriggers).option(
+    '--to <moment>',
+    'an instant like 2026-05-01T12:00:00Z (now)',
+  );
+  dataVerb(triggers, 'delete <trigger>', 'deletes a trigger', ofTriggers);
+  dataVerb(triggers, 'feed <trigger>', 'prints the records of a trigger, one on each line', ofTriggers)
+    .option('--from <moment>', 'now, or an instant (the start of the trigger)')
+    .option('--cursor <cursor>', 'the cursor after which it begins')
+    .option('-f, --follow', 'continues with new records until Ctrl-C');
+  return triggers;
 }
 
 function workflowsLine(run: RunVerb): Command {

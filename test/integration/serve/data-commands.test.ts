@@ -134,4 +134,21 @@ describe('millrace: the commands for keys, messages and runs', function () {
     expect(text).to.match(/^a process runs in \S+: kv=\S+ .*\nconsole http:\S+\/console\n/);
     expect(text).to.match(/run a process:\n {2}serve.*keys:\n {2}get.*messages and workflows:\n {2}publish/s);
   });
+
+  it('triggers create, list, show, feed, pause, skip, resume and delete a trigger', async () => {
+    const words = ['--pattern', 'cli:*', '--events', 'set,del', '--name', 'cli', '--options', 'Svc-Retries: 1'];
+    const id = (await run('triggers', 'create', `${sink()}/changed`, ...words)).trim();
+    await run('set', 'cli:1', 'a');
+    await eventually(() => expect(received.some((line) => line.startsWith('POST /changed'))).to.equal(true));
+    expect(await run('triggers', 'list'))
+      .to.contain(id)
+      .and.to.contain('active');
+    expect(await run('triggers', 'show', id)).to.contain('options={"Svc-Retries":"1"}');
+    const [record = '{}'] = (await run('triggers', 'feed', id)).split('\n');
+    expect(JSON.parse(record)).to.include({ trigger: id, key: 'cli:1', event: 'set' });
+    expect(await run('triggers', 'pause', id)).to.equal(`${id} paused\n`);
+    expect(await run('triggers', 'skip', id)).to.equal(`${id} paused\n`);
+    expect(await run('triggers', 'resume', id)).to.equal(`${id} active\n`);
+    expect(await run('triggers', 'delete', id)).to.equal(`${id} deleted\n`);
+  });
 });
