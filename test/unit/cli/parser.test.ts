@@ -115,6 +115,6 @@ describe('the command line', () => {
     const without = paths()
       .filter(([, { commands, options }]) => commands.length === 0 && !options.some(({ long }) => long === '--json'))
       .map(([words]) => words.join(' '));
-    expect(without).to.deep.equal(['serve', 'dev', 'demo', 'reload', 'completion', 'complete']);
+    expect(without).to.deep.equal(['serve', 'dev', 'demo', 'mcp', 'reload', 'completion', 'complete']);
   });
 });
