@@ -2,6 +2,7 @@
 import type { Trigger, TriggerStart } from '../domain/control/index.js';
 import type { AccountTerms } from '../domain/queue/index.js';
 import type { DatabaseId } from '../kernel/index.js';
+import type { PartitionLayout } from '../protocol/index.js';
 
 /** The end of the journals, or an instant. */
 export type TriggerMoment = { readonly kind: 'now' } | { readonly kind: 'time'; readonly atMs: number };
@@ -37,9 +38,9 @@ export interface Triggers {
   /** The reason why the trigger is not valid: a pattern, the filter, the destination or an option. */
   problemOf(trigger: Trigger, terms: AccountTerms): string | undefined;
   /** The positions of the database's shards at that moment. @throws INVALID for one that is not kept; JOURNAL_UNAVAILABLE */
-  startsAt(database: DatabaseId, partitions: number, moment: TriggerMoment): Promise<readonly TriggerStart[]>;
+  startsAt(database: DatabaseId, layout: PartitionLayout, moment: TriggerMoment): Promise<readonly TriggerStart[]>;
   /** @throws JOURNAL_UNAVAILABLE, and the errors of the queue's gateway */
   lagOf(trigger: Trigger): Promise<TriggerLag>;
   /** @param cursor undefined: the trigger's start. @throws INVALID for another cursor, or one that is not kept any more */
-  openFeed(trigger: Trigger, partitions: number, cursor: string | undefined): FeedReader;
+  openFeed(trigger: Trigger, layout: PartitionLayout, cursor: string | undefined): FeedReader;
 }

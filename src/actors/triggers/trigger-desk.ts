@@ -4,6 +4,7 @@ import { ErrorReply } from '../../domain/kv/index.js';
 import type { AccountTerms } from '../../domain/queue/index.js';
 import { type ByteString, type DatabaseId, isMillraceError, type ShardName } from '../../kernel/index.js';
 import type { FeedReader, QueueGateway, TriggerLag, TriggerMoment, Triggers } from '../../ports/index.js';
+import type { PartitionLayout } from '../../protocol/index.js';
 import type { ChangedKey } from './change-record.js';
 import { KeySelection } from './key-selection.js';
 import type { CopyPorts } from './partition-copies.js';
@@ -38,9 +39,9 @@ export class TriggerDesk implements Triggers {
     }
   }
 
-  startsAt(database: DatabaseId, partitions: number, moment: TriggerMoment): Promise<readonly TriggerStart[]> {
+  startsAt(database: DatabaseId, layout: PartitionLayout, moment: TriggerMoment): Promise<readonly TriggerStart[]> {
     const { journal } = this.ports;
-    const shards = [...partitionsByShard(database, partitions, this.kvShards).keys()];
+    const shards = [...partitionsByShard(database, layout, this.kvShards).keys()];
     const positionIn = (shard: ShardName) =>
       moment.kind === 'now' ? endPosition(journal, shard) : positionBefore(journal, shard, moment.atMs);
     return Promise.all(shards.map(async (shard) => ({ shard, position: await positionIn(shard) })));
@@ -54,8 +55,8 @@ export class TriggerDesk implements Triggers {
     };
   }
 
-  openFeed(trigger: Trigger, partitions: number, cursor: string | undefined): FeedReader {
-    return new TriggerFeed(this.ports, trigger, partitionsByShard(trigger.database, partitions, this.kvShards), cursor);
+  openFeed(trigger: Trigger, layout: PartitionLayout, cursor: string | undefined): FeedReader {
+    return new TriggerFeed(this.ports, trigger, partitionsByShard(trigger.database, layout, this.kvShards), cursor);
   }
 
   async #lagIn(

@@ -10,7 +10,7 @@ import {
   type ShardName,
   type TriggerId,
 } from '../../kernel/index.js';
-import { entrySections, kvPartition, shardOf } from '../../protocol/index.js';
+import { entrySections, kvPartitions, type PartitionLayout, shardOf } from '../../protocol/index.js';
 import { countChanges, type ReadChanges } from './entry-changes.js';
 
 /** Sequences stay exact up to position 137,438,953,472: four years of a thousand entries a second. */
@@ -52,10 +52,9 @@ export function sequencesOf(partitions: ReadonlySet<PartitionName>, { entry, pos
 
 export type ShardPartitions = ReadonlyMap<ShardName, ReadonlySet<PartitionName>>;
 
-export function partitionsByShard(database: DatabaseId, partitions: number, kvShards: number): ShardPartitions {
+export function partitionsByShard(database: DatabaseId, layout: PartitionLayout, kvShards: number): ShardPartitions {
   const places = new Map<ShardName, Set<PartitionName>>();
-  for (let index = 0; index < partitions; index += 1) {
-    const partition = kvPartition(database, index);
+  for (const partition of kvPartitions(database, layout)) {
     getOrCreate(places, shardOf('kv', partition, kvShards), () => new Set()).add(partition);
   }
   return places;

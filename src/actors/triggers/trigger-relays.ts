@@ -78,9 +78,8 @@ export class TriggerRelays {
   #begin(name: string, trigger: Trigger, shard: ShardName): void {
     const { database } = trigger;
     const { accounts, view } = this.ports.control;
-    const partitions = partitionsByShard(database, view.state.live(database)?.partitions ?? 0, this.kvShards).get(
-      shard,
-    );
+    const layout = view.state.live(database);
+    const partitions = layout && partitionsByShard(database, layout, this.kvShards).get(shard);
     if (partitions === undefined) return;
     const relay = new TriggerRelay({ ...this.ports, accounts }, trigger, shard, partitions);
     this.#relays.set(name, relay);

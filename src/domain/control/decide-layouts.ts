@@ -45,6 +45,9 @@ export function decideChangePartitions(
   if (isBranch(database) || branchesOf(state, database.account, id).length > 0) {
     return rejected('CONFLICTS', 'a branch has the partitions of its origin: discard the branches first');
   }
+  if (state.triggers.ofDatabase(id).length > 0) {
+    return rejected('CONFLICTS', 'a trigger reads the partitions with which it was made: delete the triggers first');
+  }
   const first = firstPartition + database.partitions;
   if (first + partitions > MAX_PARTITION_NUMBER) {
     return rejected('TOO_MANY', `the partitions of a database are numbered up to ${MAX_PARTITION_NUMBER}`);

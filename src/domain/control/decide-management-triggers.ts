@@ -5,6 +5,7 @@
 import { type DatabaseId, FIRST_FORMAT_LEVEL, TRIGGERS_FORMAT_LEVEL, type TriggerId } from '../../kernel/index.js';
 import type { ControlCommandOf } from './commands.js';
 import { unknownAccount } from './decide-accounts.js';
+import { layoutIsChanging } from './decide-layouts.js';
 import { type Decision, decided, rejected } from './decision.js';
 import {
   MAX_DATABASE_TRIGGERS,
@@ -15,6 +16,7 @@ import {
   MAX_TRIGGERS,
 } from './limits.js';
 import { refuseName } from './names.js';
+import { isChangingLayout } from './records.js';
 import type { ControlState } from './state.js';
 import type { Trigger } from './triggers.js';
 
@@ -34,10 +36,11 @@ export function decideSetTrigger(
   if (before === undefined && !isNew) return unknownTrigger(trigger.id);
   if (isSame(before, trigger)) return decided({ type: 'OneTrigger', trigger });
   if (before !== undefined && isNew) return rejected('ID_TAKEN', 'there is such a trigger already');
-  const owner = state.live(trigger.database)?.account;
-  if (owner === undefined || (owner !== account.id && owner !== account.queueOwner)) {
+  const database = state.live(trigger.database);
+  if (database === undefined || (database.account !== account.id && database.account !== account.queueOwner)) {
     return unknownDatabase(trigger.database);
   }
+  if (before === undefined && isChangingLayout(database)) return layoutIsChanging(database);
   const refusal = refuseTrigger(trigger) ?? (before === undefined ? refuseAnother(trigger, state) : undefined);
   return refusal ?? decided({ type: 'OneTrigger', trigger }, { type: 'TriggerSet', trigger, atMs });
 }
@@ -55,10 +58,11 @@ export function decideDeleteTrigger(
 export function decideListTriggers({ account }: ControlCommandOf<'ListTriggers'>, state: ControlState): Decision {
   const found = state.accounts.get(account);
   if (found === undefined) return unknownAccount(account);
-  const databases = state.databasesOf(found.queueOwner ?? account).map(({ id, name, partitions }) => ({
+  const databases = state.databasesOf(found.queueOwner ?? account).map(({ id, name, partitions, firstPartition }) => ({
     id,
     name,
     partitions,
+    ...(firstPartition !== undefined && { firstPartition }),
   }));
   return decided({ type: 'TriggersAre', triggers: state.triggers.of(account), databases });
 }

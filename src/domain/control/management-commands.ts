@@ -173,7 +173,9 @@ export const managementReplies = {
   /** Both oldest first; `databases` are those that the account may name in a trigger. */
   TriggersAre: openKind(28, {
     triggers: listOf(trigger),
-    databases: listOf(openRecord({ id: databaseId, name: looseText(), partitions: integer })),
+    databases: listOf(
+      openRecord({ id: databaseId, name: looseText(), partitions: integer, firstPartition: absent(integer) }),
+    ),
   }),
 };
 export type ManagementReply = UnionOf<'type', typeof managementReplies>;

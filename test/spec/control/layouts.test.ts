@@ -1,9 +1,9 @@
 /** The number of a database's partitions: its change, step by step. Proves LAY1 to LAY4. */
 import { expect } from 'chai';
 import { type ControlCommand, ControlState, evolve, rebuildingEvents } from '../../../src/domain/control/index.js';
-import { LAYOUTS_FORMAT_LEVEL } from '../../../src/kernel/index.js';
-import { db, given, INSTALLED, NOW_MS, stateAfter } from './given.js';
-import { backupStarted } from './management-given.js';
+import { LAYOUTS_FORMAT_LEVEL, type TriggerId } from '../../../src/kernel/index.js';
+import { ACCOUNT, db, given, INSTALLED, NOW_MS, stateAfter } from './given.js';
+import { backupStarted, keyTrigger } from './management-given.js';
 
 type Target = 'attempt' | 'copying' | 'switched' | 'abandoning' | 'failed' | 'ended';
 
@@ -60,6 +60,17 @@ describe('ChangePartitions', () => {
     given(...READY, layoutSet(0, 1, change('failed', NOW_MS + 7)))
       .when(changeTo(2))
       .then(layoutSet(0, 1, change('copying', NOW_MS + 8, { partitions: 2 })));
+  });
+
+  it('is refused while a trigger reads the database, and a new trigger is refused during a change', () => {
+    const database = db('first');
+    const trigger = { ...keyTrigger('tr-orders' as TriggerId), database, account: ACCOUNT };
+    given(...READY, { type: 'TriggerSet', trigger, atMs: NOW_MS })
+      .when(changeTo(4))
+      .refuses('CONFLICTS');
+    given(...READY, COPYING)
+      .when({ type: 'SetTrigger', trigger, isNew: true })
+      .refuses('CONFLICTS');
   });
 
   it('is refused below its format level (LAY3)', () => {

@@ -56,12 +56,12 @@ async function feed(call: QueueCall, { path }: { readonly path: Readonly<Record<
 
 async function readerFor(call: QueueCall, id: string | undefined, parameters: Parameters): Promise<FeedReader> {
   const { triggers } = call.endpoint.parts;
-  const { trigger, partitions } = await triggerIn(call, id);
+  const { trigger, layout } = await triggerIn(call, id);
   const cursor = headerOf(call, LAST_EVENT_ID) ?? single(parameters, 'cursor');
   const from = single(parameters, 'from');
-  if (cursor !== undefined || from === undefined) return triggers.openFeed(trigger, partitions, cursor);
-  const starts = await triggers.startsAt(trigger.database, partitions, momentIn('from', from));
-  return triggers.openFeed({ ...trigger, starts }, partitions, undefined);
+  if (cursor !== undefined || from === undefined) return triggers.openFeed(trigger, layout, cursor);
+  const starts = await triggers.startsAt(trigger.database, layout, momentIn('from', from));
+  return triggers.openFeed({ ...trigger, starts }, layout, undefined);
 }
 
 async function stream(call: QueueCall, reader: FeedReader, signal: AbortSignal): Promise<void> {

@@ -2,7 +2,7 @@
 import type { ControlReply, Trigger } from '../../../domain/control/index.js';
 import type { DatabaseId, TriggerId } from '../../../kernel/index.js';
 import type { TriggerMoment } from '../../../ports/index.js';
-import { databaseIdOfUuid, momentOf, newTriggerId } from '../../../protocol/index.js';
+import { databaseIdOfUuid, momentOf, newTriggerId, type PartitionLayout } from '../../../protocol/index.js';
 import { askControl } from '../../control-asking.js';
 import { notFound } from '../../error-map.js';
 import { membersOf } from '../../http/checked.js';
@@ -89,8 +89,8 @@ export const DATABASE_TRIGGER_ROUTES: readonly QueueRoute[] = [
     async handle(call, { path }) {
       const members = call.body.length === 0 ? new Map<string, unknown>() : membersOf(parseJson(call.body));
       const moment = momentIn('to', members.get('to') ?? 'now');
-      const { trigger, partitions } = await triggerIn(call, path.id);
-      const starts = await startsAt(call, trigger.database, partitions, moment);
+      const { trigger, layout } = await triggerIn(call, path.id);
+      const starts = await startsAt(call, trigger.database, layout, moment);
       await answerSet(call, { ...trigger, from: moment.kind, starts });
     },
   }),
@@ -135,7 +135,7 @@ async function makeTrigger(call: QueueCall): Promise<void> {
     createdAtMs: Math.trunc(clock.nowMs()),
   });
   await makeQueues(call, draft);
-  const starts = await startsAt(call, database.id, database.partitions, moment);
+  const starts = await startsAt(call, database.id, database, moment);
   await set(call, { ...draft, starts }, true);
   call.value(200, { triggerId: draft.id });
 }
@@ -179,13 +179,13 @@ function listed(call: QueueCall): Promise<Listed> {
   return askControl(call.endpoint.parts.control, { type: 'ListTriggers', account }, 'TriggersAre');
 }
 
-/** The trigger, and the number of its database's partitions. @throws Refused 404 */
-export async function triggerIn(call: QueueCall, id = ''): Promise<{ trigger: Trigger; partitions: number }> {
+/** The trigger, and the partitions of its database. @throws Refused 404 */
+export async function triggerIn(call: QueueCall, id = ''): Promise<{ trigger: Trigger; layout: PartitionLayout }> {
   const { triggers, databases } = await listed(call);
   const trigger = triggers.find((one) => one.id === id);
   const database = databases.find((one) => one.id === trigger?.database);
   if (trigger === undefined || database === undefined) throw new RefusedRequest(notFound(`trigger ${id}`));
-  return { trigger, partitions: database.partitions };
+  return { trigger, layout: database };
 }
 
 /** @throws Refused 400, 404 */
@@ -204,8 +204,8 @@ export function momentIn(name: string, given: unknown): TriggerMoment {
   throw invalid(`${name}: must be now${name === 'from' ? ', snapshot' : ''} or an instant like 2026-05-01T12:00:00Z`);
 }
 
-function startsAt(call: QueueCall, database: DatabaseId, partitions: number, moment: TriggerMoment) {
+function startsAt(call: QueueCall, database: DatabaseId, layout: PartitionLayout, moment: TriggerMoment) {
   const { triggers, clock } = call.endpoint.parts;
   if (moment.kind === 'time' && moment.atMs > clock.nowMs()) throw invalid('from: must not be in the future');
-  return triggers.startsAt(database, partitions, moment);
+  return triggers.startsAt(database, layout, moment);
 }

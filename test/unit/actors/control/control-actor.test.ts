@@ -108,6 +108,7 @@ describe('control view', () => {
       networks: undefined,
       isSuspended: undefined,
       isCluster: undefined,
+      firstPartition: undefined,
     });
     expect(view.grantFor('first-ro')).to.include({ role: 'read-only', user: 'default_ro' });
     expect(view.grantFor('nonsense')).to.equal(undefined);

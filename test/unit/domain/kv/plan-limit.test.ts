@@ -66,7 +66,7 @@ describe('a database at the limit of its plan', () => {
     const bench = planned(true);
     const deleted: string[] = [];
     bench.onEffect = (words) => {
-      if (words[0] === 'DEL') deleted.push(words[1] as string);
+      if (words[0] === 'UNLINK' && words[1] === words[2]) deleted.push(words[1] as string);
     };
     fill(bench, 60);
     expect(deleted.length).to.equal(bench.engine.statistics.evictedKeys);
