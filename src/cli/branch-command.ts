@@ -109,8 +109,8 @@ const VERBS: Readonly<Record<string, Verb>> = {
       conflicts: Key[];
       conflict_count: number;
     };
-    const counts = `${written} keys written, ${removed} removed, ${conflict_count} conflicts`;
-    const did = merged ? counts : `nothing merged: ${counts} to expect`;
+    const counts = `written: ${written}, removed: ${removed}, conflicts: ${conflict_count}`;
+    const did = merged ? counts : `not merged; ${counts}`;
     deps.write(shown(asked, answer, () => `${did}\n${conflicts.map(({ key }) => `conflict ${key}\n`).join('')}`));
     if (!merged && !asked.flags.has('dry-run')) {
       throw new RefusedCommand('both sides have changed these keys: choose with --prefer branch or --prefer origin');
@@ -144,10 +144,10 @@ const VERBS: Readonly<Record<string, Verb>> = {
       conflict_count: number;
       unknown_writes: number;
     };
-    const done = `${found.key_count} keys ${isDryRun ? 'would be undone' : 'undone'}, ${found.conflict_count} conflicts\n`;
-    const unknown = found.unknown_writes === 0 ? '' : `${found.unknown_writes} writes have no known author\n`;
+    const done = `${isDryRun ? 'keys to undo' : 'keys undone'}: ${found.key_count}, conflicts: ${found.conflict_count}\n`;
+    const unknown = found.unknown_writes === 0 ? '' : `writes without a known author: ${found.unknown_writes}\n`;
     const lines = [
-      ...found.keys.map(({ key, change, writes }) => `${change} ${key} (${writes} writes)\n`),
+      ...found.keys.map(({ key, change, writes }) => `${change} ${key} (writes: ${writes})\n`),
       ...found.conflicts.map(
         ({ key, author, time }) => `conflict ${key}: ${author || 'the server'} wrote it at ${time}\n`,
       ),

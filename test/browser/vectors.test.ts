@@ -147,7 +147,7 @@ describe('console: vectors', function () {
     await page.goto(at(copy));
     await writeFile(file, `${text}not JSON\n`);
     await page.getByLabel('File to import').setInputFiles(file);
-    await page.getByText('Line 4 is no JSON: nothing is stored').waitFor();
+    await page.getByText('Line 4 is no JSON: the file is not stored').waitFor();
     expect((await clientOf(copy).info()).vectorCount).to.equal(0);
     await writeFile(file, text);
     await page.getByLabel('File to import').setInputFiles(file);

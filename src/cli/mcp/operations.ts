@@ -63,7 +63,7 @@ const KV_OPERATIONS: ReadonlySet<string> = new Set(['kv_post', 'kv_post_pipeline
 /** A session would outlive the program; signing keys let their reader forge deliveries; the document is known. */
 const LEFT_OUT = /^(?:\w+_v2_admin_sessions?|get_v2_keys|get_openapi_json)$/;
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
-const DESTRUCTIVE_PATH = /reset|rotate|restore|delete|disable|transfer|move/;
+const DESTRUCTIVE_PATH = /reset|rotate|restore|delete|disable|transfer|move|merge|undo|partitions/;
 const READABLE = /^application\/json/;
 
 /** @param base the URL from which the document was read */

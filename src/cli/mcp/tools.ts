@@ -51,7 +51,7 @@ export class Tools {
       const { confirm, ...rest } = given;
       const code = this.#codeOf(name, rest);
       if (confirm !== code) {
-        const text = `Nothing has been done. ${operation.about} Ask the user; then repeat the call with confirm ${code}.`;
+        const text = `The call was not made. ${operation.about} Ask the user; then repeat the call with confirm ${code}.`;
         return { text, isError: false };
       }
     }

@@ -160,10 +160,10 @@ describe('millrace mcp', function () {
     it('removes data only when the call is repeated with the code of its first answer', async () => {
       const given = { body: ['DEL', 'greeting'] };
       const first = await call(client, 'kv_post', given);
-      const code = /^Nothing has been done\..* repeat the call with confirm (\w{8})\.$/.exec(first.text)?.[1];
+      const code = /^The call was not made\..* repeat the call with confirm (\w{8})\.$/.exec(first.text)?.[1];
       expect(code, first.text).to.not.equal(undefined);
       expect((await call(client, 'kv_post', { body: ['DEL', 'other'], confirm: code })).text).to.match(
-        /^Nothing has been done/,
+        /^The call was not made/,
       );
       expect((await call(client, 'kv_post', { body: ['EXISTS', 'greeting'] })).text).to.equal('{"result":1}');
       expect((await call(client, 'kv_post', { ...given, confirm: code })).text).to.equal('{"result":1}');

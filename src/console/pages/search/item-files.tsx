@@ -134,7 +134,7 @@ function parsedLines(text: string): Item[] {
     try {
       return [JSON.parse(line) as Item];
     } catch {
-      throw new Error(`Line ${at + 1} is no JSON: nothing is stored`);
+      throw new Error(`Line ${at + 1} is no JSON: the file is not stored`);
     }
   });
 }

@@ -31,7 +31,7 @@ export function BranchDetails({ branch, onMerged }: { readonly branch: Branch; o
   };
   return (
     <section class="card stack" aria-label={`Differences of ${branch.name}`}>
-      <h2>What {branch.name} has changed</h2>
+      <h2>Changes of {branch.name}</h2>
       <form class="db-setting" onSubmit={merge}>
         <label class="field">
           <span>Only keys like</span>
