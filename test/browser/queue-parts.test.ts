@@ -7,7 +7,17 @@ import { eventually } from '../support/eventually.js';
 
 /** Timetables tick at most once a minute. */
 const MINUTE_MS = 60_000;
-const PARTS = ['queues', 'groups', 'schedules', 'schedules&edit=-', 'schedules&ticks=shown', 'flow', 'keys'];
+const PARTS = [
+  'queues',
+  'groups',
+  'schedules',
+  'schedules&edit=-',
+  'schedules&ticks=shown',
+  'triggers',
+  'triggers&edit=-',
+  'flow',
+  'keys',
+];
 
 describe('console: queues, groups, schedules and keys', function () {
   this.timeout(60_000);
@@ -28,6 +38,12 @@ describe('console: queues, groups, schedules and keys', function () {
     const minutely = { scheduleId: 'minutely', destination: stand.sink.url('/minutely'), cron: '* * * * *' };
     await stand.client.schedules.create(minutely);
     await stand.call('POST', '/v2/flowControl/shown/pin?parallelism=3');
+    await stand.call('POST', '/v2/triggers', {
+      name: 'shown',
+      patterns: ['shown:*'],
+      events: ['set', 'del'],
+      destination: stand.sink.url('/changed'),
+    });
   });
   afterEach(() => stand.allIsWell());
   after(() => stand.end());
@@ -42,6 +58,35 @@ describe('console: queues, groups, schedules and keys', function () {
   };
   const confirm = (page: Page, name: string) =>
     page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
+
+  it('creates a trigger, shows its records, pauses, skips and deletes it', async () => {
+    const { page } = await stand.person();
+    await part(page, 'triggers');
+    await page.getByRole('link', { name: 'New trigger' }).click();
+    const form = page.getByRole('dialog', { name: 'New trigger' });
+    await form.getByRole('textbox', { name: 'Name', exact: true }).fill('orders');
+    await form.getByLabel('Patterns of keys').fill('order:*');
+    await form.getByLabel('Destination').fill(stand.sink.url('/orders'));
+    await form.getByLabel('an entry is added to a stream').check();
+    await form.getByRole('button', { name: 'Create' }).click();
+    await page.getByText('The trigger is made.').waitFor();
+    await stand.kv('SET', 'order:1', 'lamp');
+    await stand.kv('SET', 'other', 'x');
+    await choose(page, 'orders', 'Newest records');
+    const records = page.getByRole('dialog', { name: 'Records of orders' });
+    await records.getByText('order:1', { exact: true }).waitFor();
+    expect(await records.getByText('other').count()).to.equal(0);
+    await records.getByRole('button', { name: 'Close' }).click();
+    await choose(page, 'orders', 'Pause');
+    await page.getByText('orders is paused.').waitFor();
+    await choose(page, 'orders', 'Skip to now');
+    await confirm(page, 'Skip');
+    await page.getByText('orders continues with new changes.').waitFor();
+    await choose(page, 'orders', 'Delete');
+    await confirm(page, 'Delete');
+    await page.getByText('orders is deleted.').waitFor();
+    await eventually(async () => expect(await row(page, 'order:*').count()).to.equal(0));
+  });
 
   for (const view of VIEWS) {
     it(`fits and is accessible at ${view.width} px, ${view.scheme}`, async () => {

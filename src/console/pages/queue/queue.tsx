@@ -15,6 +15,7 @@ import { QueueChoice } from './queue-choice.js';
 import { QueuesTab } from './queues-tab.js';
 import { SchedulesTab } from './schedules/schedules-tab.js';
 import type { TabProps } from './tab.js';
+import { TriggersTab } from './triggers/triggers-tab.js';
 
 interface Part {
   readonly id: string;
@@ -29,6 +30,7 @@ const PARTS: readonly Part[] = [
   { id: 'queues', label: 'Queues', Shown: QueuesTab },
   { id: 'groups', label: 'URL groups', Shown: GroupsTab },
   { id: 'schedules', label: 'Schedules', Shown: SchedulesTab },
+  { id: 'triggers', label: 'Triggers', Shown: TriggersTab },
   { id: 'flow', label: 'Flow control', Shown: FlowTab },
   { id: 'keys', label: 'Signing keys', Shown: KeysTab, isChange: true },
 ];

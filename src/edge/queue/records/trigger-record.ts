@@ -104,7 +104,7 @@ export const TRIGGER_SCHEMAS = {
       },
     },
   ),
-  KeyChange: record(
+  TriggerRecord: record(
     {
       trigger: TEXT,
       id: { ...TEXT, description: 'The same at every attempt and in every feed.' },
@@ -122,5 +122,5 @@ export const TRIGGER_SCHEMAS = {
       after: { description: 'The value after.' },
     },
   ),
-  KeyChangePage: record({ records: listOf({ $ref: '#/components/schemas/KeyChange' }), cursor: TEXT }),
+  TriggerRecords: record({ records: listOf({ $ref: '#/components/schemas/TriggerRecord' }), cursor: TEXT }),
 };

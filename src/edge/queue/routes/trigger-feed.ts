@@ -30,7 +30,7 @@ export const TRIGGER_FEED_ROUTES: readonly QueueRoute[] = [
       queryParameter('count', `Records of a page, at most ${MAX_FEED_RECORDS}.`, WHOLE),
       headerParameter('Last-Event-ID', 'The id of the last event that a client has.'),
     ],
-    answer: shows('KeyChangePage'),
+    answer: shows('TriggerRecords'),
     handle: feed,
   }),
 ];

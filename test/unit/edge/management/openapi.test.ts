@@ -25,6 +25,11 @@ describe('the OpenAPI document', () => {
     expect([...referred].sort()).to.deep.equal(Object.keys(document.components.schemas).sort());
   });
 
+  it('has a schema of one area under each name', () => {
+    const names = AREAS.flatMap(({ schemas = {} }) => Object.keys(schemas));
+    expect(names.filter((name, at) => names.indexOf(name) !== at)).to.deep.equal([]);
+  });
+
   it('names each operation once, and every parameter of its path', () => {
     const ids = operations.map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).to.equal(ids.length);
