@@ -84,7 +84,7 @@ const COLUMNS: readonly Column<Branch>[] = [
     ),
   },
   { title: 'Data of', isWideOnly: true, cell: ({ at }) => <Time at={Date.parse(at)} as="past" /> },
-  { title: 'Deleted', cell: ({ expires_at }) => <Time at={Date.parse(expires_at)} as="past" /> },
+  { title: 'Expires', cell: ({ expires_at }) => <Time at={Date.parse(expires_at)} as="ago" /> },
   {
     title: 'Retained',
     isNumber: true,
