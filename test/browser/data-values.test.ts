@@ -46,7 +46,7 @@ describe('console: values of each type', function () {
   it('shows the definition and the size of an index, and finds documents by a filter', async () => {
     const { page } = await personAt('&key=films');
     await page.getByRole('row', { name: /^title/ }).waitFor();
-    await page.getByLabel('Filter').fill('{"title":{"$eq":"wars"}}');
+    await page.getByRole('textbox', { name: 'Filter' }).fill('{"title":{"$eq":"wars"}}');
     await page.getByRole('button', { name: 'Find', exact: true }).click();
     const found = page.getByRole('region', { name: 'Found documents' });
     await found.getByRole('row', { name: /^film:1/ }).waitFor();

@@ -50,19 +50,27 @@ const WISH = { process: TEXT, by: TEXT, atMs: INSTANT };
 const NONE: JsonSchema = { type: 'null' };
 
 const PAST = {
-  TimelineEntry: record({
-    ...SHARDS,
-    ...ENTRY,
-    epoch: WHOLE,
-    time: TIME,
-    partition: TEXT,
-    previousHash: TEXT,
-    hash: TEXT,
-    effects: {
-      ...listOf({ oneOf: [listOf(WORD), OBJECT] }),
-      description: 'Of a database: commands, each a list of words. Of a queue: events.',
+  TimelineEntry: record(
+    {
+      ...SHARDS,
+      ...ENTRY,
+      epoch: WHOLE,
+      time: TIME,
+      partition: TEXT,
+      previousHash: TEXT,
+      hash: TEXT,
+      effects: {
+        ...listOf({ oneOf: [listOf(WORD), OBJECT] }),
+        description: 'Of a database: commands, each a list of words. Of a queue: events.',
+      },
     },
-  }),
+    {
+      authors: {
+        ...listOf(listOf({ oneOf: [TEXT, WHOLE] })),
+        description: 'Authors with the number of successive effects that each made.',
+      },
+    },
+  ),
   Timeline: record({ entries: listOf(schemaNamed('TimelineEntry')), ...MORE }),
   PastState: record({
     time: TIME,

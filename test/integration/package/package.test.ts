@@ -12,11 +12,11 @@ import { embeddedEnvironment, endEverything, TOKEN, temporaryDirectory } from '.
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 const INSTALL = ['install', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
 /**
- * An installation takes a few seconds of a slow line. It is 6.4 MB packed, 21 MB unpacked: three workers that replay
+ * An installation takes a few seconds of a slow line. It is 7 MB packed, 23 MB unpacked: three workers that replay
  * journals have the engine of a partition each, and the site of the documentation has 3 MB.
  */
-const MAX_PACKED_BYTES = 7_000_000;
-const MAX_UNPACKED_BYTES = 22_000_000;
+const MAX_PACKED_BYTES = 7_500_000;
+const MAX_UNPACKED_BYTES = 24_500_000;
 /** With the packages that it needs beside itself. */
 const MAX_INSTALLED_PACKAGES = 8;
 

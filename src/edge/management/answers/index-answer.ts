@@ -4,8 +4,14 @@ import { uuidOf } from '../../../protocol/index.js';
 import { type Point, unixSeconds } from '../../http/shapes.js';
 import type { ManagementCall } from '../management-call.js';
 
+interface IndexPlace {
+  readonly endpoint: string;
+  /** A word of the record. */
+  readonly region: string;
+}
+
 /** @throws BAD_CONFIG if the tokens were sealed with another key file */
-export function indexAnswer(call: ManagementCall, index: SearchIndex, throughput: readonly Point[]) {
+export function indexAnswer(call: ManagementCall, index: SearchIndex, place: IndexPlace, throughput: readonly Point[]) {
   const { limits, tokens } = index;
   const { secrets } = call.endpoint;
   const shown = call.maySeeSecrets ? tokens : undefined;
@@ -13,7 +19,9 @@ export function indexAnswer(call: ManagementCall, index: SearchIndex, throughput
     customer_id: call.customerId,
     id: uuidOf(index.id),
     name: index.name,
+    endpoint: place.endpoint,
     type: index.type,
+    region: place.region,
     token: shown === undefined ? '' : call.writingSecret(secrets.open(shown.token)),
     read_only_token: shown === undefined ? '' : secrets.open(shown.readOnlyToken),
     max_vector_count: limits.maxVectorCount,

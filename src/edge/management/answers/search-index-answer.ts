@@ -39,10 +39,9 @@ export function searchIndexAnswer(
   index: SearchIndex,
   throughput: readonly Point[],
 ): SearchIndexAnswer {
+  const endpoint = call.endpoint.urls.ofSearchIndex(index.id);
   return {
-    ...indexAnswer(call, index, throughput),
-    endpoint: call.endpoint.urls.ofSearchIndex(index.id),
-    region: index.region,
+    ...indexAnswer(call, index, { endpoint, region: index.region }, throughput),
     partner_email: '',
     max_monthly_reranks: index.limits.maxMonthlyReranks,
     input_enrichment_enabled: true,

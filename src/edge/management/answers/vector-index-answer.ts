@@ -59,14 +59,13 @@ export function vectorIndexAnswer(
   throughput: readonly Point[],
 ): VectorIndexAnswer {
   const { kind, metric, dimension, denseModel, sparseModel, region } = shapeIn(index);
+  const endpoint = call.endpoint.urls.ofVectorIndex(index.id);
   return {
-    ...indexAnswer(call, index, throughput),
+    ...indexAnswer(call, index, { endpoint, region }, throughput),
     similarity_function: metric,
     dimension_count: dimension,
     embedding_model: denseModel,
     sparse_embedding_model: sparseModel,
-    endpoint: call.endpoint.urls.ofVectorIndex(index.id),
-    region,
     max_total_metadata_size: -1,
     reserved_price: 0,
     index_type: kind,
