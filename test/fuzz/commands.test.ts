@@ -74,7 +74,7 @@ function runAndCheck(bench: KvBench, words: readonly string[]): void {
   if ((reply as unknown) instanceof Blocked) {
     expect(bench.caller.mayBlock, 'a caller that may wait').to.equal(true);
     expect(effects, 'effects of waiting').to.satisfy((all: string[]) =>
-      all.every((effect) => /^(DEL|HDEL) /.test(effect)),
+      all.every((effect) => /^(DEL|UNLINK|HDEL) /.test(effect)),
     );
     expectWellFormed((reply as unknown as Blocked).onTimeout);
     return;
@@ -83,7 +83,7 @@ function runAndCheck(bench: KvBench, words: readonly string[]): void {
   const spec = findCommand(words);
   const isScript = spec?.flags.includes('script') === true;
   // What a command meets expired it removes, whatever it says then.
-  const changes = effects.filter((effect) => !/^(DEL|HDEL) /.test(effect));
+  const changes = effects.filter((effect) => !/^(DEL|UNLINK|HDEL) /.test(effect));
   if (reply instanceof ErrorReply && !isScript) expect(changes, 'effects of a refused command').to.deep.equal([]);
   if (spec?.flags.includes('readonly') && !isScript) expect(effects, 'effects of a read').to.deep.equal([]);
   if (spec?.sliced === undefined && !isScript) expect(tookMs, 'milliseconds of it').to.be.lessThan(MAX_COMMAND_MS);
