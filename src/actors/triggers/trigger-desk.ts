@@ -1,4 +1,4 @@
-/** Answers the queue endpoint's questions about triggers: are they valid, where do they begin, how far are they behind. */
+/** Answers the queue endpoint's questions about triggers: are they valid, where do they begin, how large is their lag. */
 import type { Trigger, TriggerStart } from '../../domain/control/index.js';
 import { ErrorReply } from '../../domain/kv/index.js';
 import type { AccountTerms } from '../../domain/queue/index.js';

@@ -25,7 +25,7 @@ import {
 import { PeriodQuery, RenameDatabaseRequest } from '../requests/database-requests.js';
 import { shownWithThroughput, throughput } from '../throughput.js';
 
-/** What differs between the planes. */
+/** The differences between the planes. */
 export interface OwnedIndexes<Answer extends object> {
   readonly plane: IndexPlane;
   /** The path of the collection. */
