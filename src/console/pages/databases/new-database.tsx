@@ -1,10 +1,9 @@
 /** The form for a new database; opens the database afterwards. */
 import { type Signal, useSignal } from '@preact/signals';
-import { useLocation } from 'preact-iso/router';
 import { manage } from '../../api/call.js';
 import { Dialog } from '../../parts/dialog.js';
 import { Check, Choice, TextField } from '../../parts/field.js';
-import { failed, said } from '../../parts/toast.js';
+import { useMaking } from '../../parts/making.js';
 import { PLANS, REGIONS } from './plans.js';
 
 type Fields = Readonly<Record<'plan' | 'region' | 'budget' | 'partitions', Signal<string>>>;
@@ -33,32 +32,20 @@ export function NewDatabaseDialog({ onClose }: { onClose(): void }) {
   const partitions = useSignal('1');
   const isEvicting = useSignal(false);
   const isCluster = useSignal(false);
-  const isSending = useSignal(false);
-  const { route } = useLocation();
-  const send = async (event: Event) => {
-    event.preventDefault();
-    isSending.value = true;
-    try {
-      const made = await manage('POST /v2/kv/database', {
-        body: {
-          database_name: name.value.trim(),
-          primary_region: region.value,
-          plan: plan.value,
-          budget: Number(budget.value),
-          eviction: isEvicting.value,
-          partitions: Number(partitions.value),
-          cluster: isCluster.value,
-        },
-      });
-      said(`${made.database_name} is ready.`);
-      onClose();
-      route(`/console/databases/${made.database_id}?tab=connect`);
-    } catch (error) {
-      failed(error);
-    } finally {
-      isSending.value = false;
-    }
-  };
+  const { isSending, send } = useMaking(async () => {
+    const made = await manage('POST /v2/kv/database', {
+      body: {
+        database_name: name.value.trim(),
+        primary_region: region.value,
+        plan: plan.value,
+        budget: Number(budget.value),
+        eviction: isEvicting.value,
+        partitions: Number(partitions.value),
+        cluster: isCluster.value,
+      },
+    });
+    return { name: made.database_name, href: `/console/databases/${made.database_id}?tab=connect` };
+  }, onClose);
   return (
     <Dialog title="New database" onClose={onClose}>
       <form class="stack" onSubmit={send}>

@@ -1,33 +1,20 @@
 /** The form for a new search database; opens it afterwards. */
 import { useSignal } from '@preact/signals';
-import { useLocation } from 'preact-iso/router';
 import { manage } from '../../api/call.js';
 import { Dialog } from '../../parts/dialog.js';
 import { Choice, TextField } from '../../parts/field.js';
-import { failed, said } from '../../parts/toast.js';
+import { useMaking } from '../../parts/making.js';
 import { SEARCH } from './plane.js';
 
 export function NewSearch({ onClose }: { onClose(): void }) {
   const name = useSignal('');
   const region = useSignal('eu-west-1');
   const type = useSignal('payg');
-  const isSending = useSignal(false);
-  const { route } = useLocation();
-  const send = async (event: Event) => {
-    event.preventDefault();
-    isSending.value = true;
-    try {
-      const body = { name: name.value.trim(), region: region.value, type: type.value };
-      const made = await manage('POST /v2/search', { body });
-      said(`${made.name} is ready`);
-      onClose();
-      route(`${SEARCH.href}/${made.id}?tab=connect`);
-    } catch (error) {
-      failed(error);
-    } finally {
-      isSending.value = false;
-    }
-  };
+  const { isSending, send } = useMaking(async () => {
+    const body = { name: name.value.trim(), region: region.value, type: type.value };
+    const made = await manage('POST /v2/search', { body });
+    return { name: made.name, href: `${SEARCH.href}/${made.id}?tab=connect` };
+  }, onClose);
   return (
     <Dialog title="New search database" onClose={onClose}>
       <form class="stack" onSubmit={send}>

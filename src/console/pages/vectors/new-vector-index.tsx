@@ -1,32 +1,19 @@
 /** The form for a new index of vectors; opens it afterwards. */
 import { useSignal } from '@preact/signals';
-import { useLocation } from 'preact-iso/router';
 import { manage } from '../../api/call.js';
 import { Dialog } from '../../parts/dialog.js';
 import { Check, Choice, TextField } from '../../parts/field.js';
-import { failed, said } from '../../parts/toast.js';
+import { useMaking } from '../../parts/making.js';
 import { VECTORS } from '../search/plane.js';
 
 const MODELS = ['HASHING', 'BGE_SMALL_EN_V1_5', 'BGE_BASE_EN_V1_5', 'BGE_LARGE_EN_V1_5', 'BGE_M3'];
 
 export function NewVectorIndex({ onClose }: { onClose(): void }) {
   const fields = useFields();
-  const isSending = useSignal(false);
-  const { route } = useLocation();
-  const send = async (event: Event) => {
-    event.preventDefault();
-    isSending.value = true;
-    try {
-      const made = await manage('POST /v2/vector/index', { body: bodyOf(fields) });
-      said(`${made.name} is ready`);
-      onClose();
-      route(`${VECTORS.href}/${made.id}?tab=connect`);
-    } catch (error) {
-      failed(error);
-    } finally {
-      isSending.value = false;
-    }
-  };
+  const { isSending, send } = useMaking(async () => {
+    const made = await manage('POST /v2/vector/index', { body: bodyOf(fields) });
+    return { name: made.name, href: `${VECTORS.href}/${made.id}?tab=connect` };
+  }, onClose);
   return (
     <Dialog title="New vector index" onClose={onClose}>
       <form class="stack" onSubmit={send}>
