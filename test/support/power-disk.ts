@@ -92,8 +92,11 @@ export class PowerDisk {
 
   async #write(name: string, text: string): Promise<void> {
     const file = await open(this.#in(name), existsSync(this.#in(name)) ? 'r+' : 'w');
-    await file.write(text.repeat(PROBE_BYTES));
-    await file.close();
+    try {
+      await file.write(text.repeat(PROBE_BYTES));
+    } finally {
+      await file.close();
+    }
   }
 
   /** Its text once; empty without a file or without bytes. */

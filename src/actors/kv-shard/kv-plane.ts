@@ -337,6 +337,7 @@ export class KvPlane implements ShardPlane<KvWork> {
 
   abandon(): KvWork[] {
     this.#relay?.stop();
+    this.#indexing.stop();
     const parked = this.#ready.splice(0);
     for (const owned of this.#ownedByName.values()) {
       parked.push(...owned.parked.splice(0), ...owned.waiting.clear(), ...owned.indexWaits.clear());

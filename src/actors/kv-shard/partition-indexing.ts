@@ -43,6 +43,11 @@ export class PartitionIndexing {
     if (searches.hasWork || owned.indexWaits.size > 0) this.#busy.add(owned);
   }
 
+  /** Writes no more files, because the actor ends. */
+  stop(): void {
+    this.stored?.stop();
+  }
+
   /** Works for one partition. @returns how many requests need not wait any more */
   run(): number {
     if (this.inMs === undefined) return 0;

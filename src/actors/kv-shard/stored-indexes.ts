@@ -3,6 +3,7 @@
  * index compares each document with its key, so any state is good enough.
  *
  *  STI1 an index waits for its file only until it was read, or could not be
+ *  STI2 a draft is completed or discarded: when its index is dropped, and when the actor ends
  */
 import type { FullTextIndexes, LiveIndex } from '../../domain/kv/index.js';
 import { describeError } from '../../kernel/index.js';
@@ -21,10 +22,13 @@ const LOOK_EVERY_MS = 1000;
 
 interface Writing {
   readonly owned: OwnedPartition;
+  readonly live: LiveIndex;
   readonly pieces: Generator<Uint8Array | undefined, void>;
   readonly draft: IndexDraft;
   /** A piece is on its way to the disk. */
   isBusy: boolean;
+  /** The draft is discarded after the piece that is on its way. */
+  isUnwanted: boolean;
 }
 
 export class StoredIndexes {
@@ -35,6 +39,7 @@ export class StoredIndexes {
   /** The generation of indexes that was looked at last. */
   readonly #seen = new WeakMap<FullTextIndexes, number>();
   #writing: Writing | undefined;
+  #isStopped = false;
 
   constructor(
     private readonly files: IndexFiles,
@@ -61,7 +66,14 @@ export class StoredIndexes {
     }
     if (texts.length > 0) this.#watched.add(owned);
     else this.#watched.delete(owned);
+    if (this.#writing?.owned === owned && !texts.includes(this.#writing.live.text)) this.#discard(this.#writing);
     this.files.keepOnly(owned.name, texts).catch((error: unknown) => this.#note(owned, error));
+  }
+
+  /** Writes no more files, because the actor ends. */
+  stop(): void {
+    this.#isStopped = true;
+    if (this.#writing !== undefined) this.#discard(this.#writing);
   }
 
   /** Milliseconds until there may be work; undefined: there is none. */
@@ -72,31 +84,38 @@ export class StoredIndexes {
 
   /** Writes parts of an index until it has waited for the disk or `isOver`. */
   work(isOver: () => boolean): void {
+    if (this.#isStopped) return;
     this.#writing ??= this.#nextDue();
     const writing = this.#writing;
     if (writing === undefined || writing.isBusy) return;
     while (!isOver()) {
       const step = writing.pieces.next();
       if (step.done !== true && step.value === undefined) continue;
-      const isLast = step.done === true;
-      this.#wait(writing, isLast ? writing.draft.complete() : writing.draft.append(step.value as Uint8Array), isLast);
+      void this.#store(writing, step.done === true ? undefined : step.value);
       return;
     }
   }
 
-  #wait(writing: Writing, done: Promise<void>, isLast: boolean): void {
+  /** @param piece undefined: the file is complete */
+  async #store(writing: Writing, piece: Uint8Array | undefined): Promise<void> {
     writing.isBusy = true;
-    done.then(
-      () => {
-        writing.isBusy = false;
-        if (isLast) this.#writing = undefined;
-      },
-      (error: unknown) => {
-        this.#note(writing.owned, error);
-        void writing.draft.discard();
-        this.#writing = undefined;
-      },
-    );
+    try {
+      if (piece === undefined) await writing.draft.complete();
+      else await writing.draft.append(piece);
+      if (piece === undefined) this.#writing = undefined;
+    } catch (error) {
+      this.#note(writing.owned, error);
+      writing.isUnwanted = true;
+    }
+    writing.isBusy = false;
+    if (writing.isUnwanted && this.#writing === writing) this.#discard(writing);
+  }
+
+  #discard(writing: Writing): void {
+    writing.isUnwanted = true;
+    if (writing.isBusy) return;
+    this.#writing = undefined;
+    writing.draft.discard().catch((error: unknown) => this.#note(writing.owned, error));
   }
 
   #nextDue(): Writing | undefined {
@@ -107,7 +126,8 @@ export class StoredIndexes {
       for (const live of searches.all()) {
         if (!isDue(live) || nowMs - (this.#storedAtMs.get(live) ?? Number.NEGATIVE_INFINITY) < STORE_EVERY_MS) continue;
         this.#storedAtMs.set(live, nowMs);
-        return { owned, pieces: live.pieces(), draft: this.files.write(owned.name, live.text), isBusy: false };
+        const draft = this.files.write(owned.name, live.text);
+        return { owned, live, pieces: live.pieces(), draft, isBusy: false, isUnwanted: false };
       }
     }
     return undefined;

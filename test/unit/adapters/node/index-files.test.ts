@@ -51,8 +51,10 @@ describe('files of indexes', () => {
   it('are removed with their index, drafts too', async () => {
     const directory = await written('a', 'one');
     await written('b', 'two');
-    await files.write(PARTITION, 'c').append(Buffer.from('half'));
+    const draft = files.write(PARTITION, 'c');
+    await draft.append(Buffer.from('half'));
     await files.keepOnly(PARTITION, ['b']);
+    await draft.discard();
     expect(await readdir(directory)).to.have.length(1);
     expect(String(await files.read(PARTITION, 'b'))).to.equal('two');
     await files.keepOnly(PARTITION, []);
