@@ -9,8 +9,11 @@
  *  PCO3 clients wait from the closing to the switch, at most `MAX_PAUSE_MS`; otherwise the copy fails and the old
  *       partitions are opened again
  *  PCO4 one step is under way at a time while clients are served, and the copy rests as long as its steps take
+ *  PCO5 the full-text indexes are built in the new partitions before the old ones are closed, unless that takes longer
+ *       than MAX_INDEXING_MS
  */
-import type { Reply } from '../../domain/kv/index.js';
+import { encodeCommand } from '../../codec/resp/index.js';
+import { ALIAS_EFFECT, hashSlot, partitionOfSlot, type Reply } from '../../domain/kv/index.js';
 import {
   type ByteString,
   type DatabaseId,
@@ -45,9 +48,19 @@ const MAX_ROUNDS = 30;
 /** A step is sent again for so long while its owner changes. */
 const PATIENCE_MS = 60_000;
 const RETRY_MS = 50;
+/** The time for the indexes of the new partitions; then clients wait for them, as after a start. */
+const MAX_INDEXING_MS = 600_000;
+const INDEXING_LOOK_MS = 50;
 /** The longest rest after a step. */
 const MAX_REST_MS = 100;
 
+/** The answer to `head`. Earlier releases have aliases among the effects. */
+type Head = readonly [
+  size: number,
+  effects: ByteString,
+  aliases?: readonly (readonly [alias: ByteString, index: ByteString])[],
+  indexes?: readonly (readonly [name: ByteString, text: ByteString])[],
+];
 type Group = readonly [index: number, keys: readonly ByteString[], pieces: readonly ByteString[], digest: string];
 
 export class PartitionCopy {
@@ -69,6 +82,7 @@ export class PartitionCopy {
     await Promise.all(to.map((partition) => this.#step(partition, 'empty')));
     for (const partition of from) await this.#step(partition, 'begin');
     await this.#scan();
+    await this.#buildIndexes();
     await this.#followChanges();
     await this.#finish();
   }
@@ -94,6 +108,20 @@ export class PartitionCopy {
         await onProgress(Math.min(99, Math.floor((100 * copied) / Math.max(1, total))));
         await this.#rest(startedAtMs);
       } while (cursor !== '0');
+    }
+  }
+
+  /** Each new partition makes its part of each index (PCO5). */
+  async #buildIndexes(): Promise<void> {
+    const { from, to } = this.order;
+    const words = (await this.#headsOf(from)).flatMap(([, , , indexes = []]) => indexes.flat());
+    if (words.length === 0) return;
+    const { clock, timers } = this.ports;
+    const untilMs = clock.monotonicMs() + MAX_INDEXING_MS;
+    for (;;) {
+      const unbuilt = await Promise.all(to.map((partition) => this.#step(partition, 'index', ...words)));
+      if (unbuilt.every((count) => count === 0) || clock.monotonicMs() > untilMs) return;
+      await timers.pause(INDEXING_LOOK_MS);
     }
   }
 
@@ -128,8 +156,13 @@ export class PartitionCopy {
     this.#endMs = this.ports.clock.monotonicMs() + MAX_PAUSE_MS;
     await Promise.all(from.map((partition) => this.#step(partition, 'close')));
     await Promise.all(from.map((partition) => this.#copyChanges(partition, false)));
-    const [, parameters] = (await this.#step(from[0] as PartitionName, 'head')) as [number, ByteString];
-    if (parameters !== '') await Promise.all(to.map((partition) => this.#step(partition, 'fill', parameters)));
+    const heads = await this.#headsOf(from);
+    await Promise.all(
+      to.map(async (partition, index) => {
+        const effects = this.#partsOf(heads, index);
+        if (effects !== '') await this.#step(partition, 'fill', effects);
+      }),
+    );
     const [before, after] = await Promise.all([this.#sizeOf(from), this.#sizeOf(to)]);
     if (before !== after) {
       throw new MillraceError('DEFECT', `the new partitions have ${after} keys, the old ones ${before}`);
@@ -137,9 +170,25 @@ export class PartitionCopy {
     await Promise.all(to.map((partition) => this.#step(partition, 'open')));
   }
 
-  async #sizeOf(partitions: readonly PartitionName[]): Promise<number> {
+  /** The effects of all parts of a new partition that are not keys. */
+  #partsOf(heads: readonly Head[], index: number): string {
+    const { length } = this.order.to;
+    let effects = heads[0]?.[1] ?? '';
+    for (const [, , aliases = []] of heads) {
+      for (const [alias, name] of aliases) {
+        if (partitionOfSlot(hashSlot(alias), length) === index) effects += encodeCommand([ALIAS_EFFECT, alias, name]);
+      }
+    }
+    return effects;
+  }
+
+  async #headsOf(partitions: readonly PartitionName[]): Promise<readonly Head[]> {
     const heads = await Promise.all(partitions.map((partition) => this.#step(partition, 'head')));
-    return heads.reduce<number>((sum, head) => sum + (head as [number])[0], 0);
+    return heads as unknown[] as Head[];
+  }
+
+  async #sizeOf(partitions: readonly PartitionName[]): Promise<number> {
+    return (await this.#headsOf(partitions)).reduce((sum, [size]) => sum + size, 0);
   }
 
   /** Replaces the keys of each group in its new partition, and compares them (PCO2). */

@@ -8,9 +8,10 @@
  *   changed n number partitions → [keys left, groups]; the same number: the same keys again, as they are now
  *   close  n                    → OK; only transfers run from here on
  *   open   n                    → OK
- *   head   n                    → [size, effects of parameters, libraries and aliases]
- *   empty  n                    → OK; the partition is closed and has no keys, parameters or libraries
+ *   head   n                    → [size, effects of parameters and libraries, aliases, indexes]
+ *   empty  n                    → OK; the partition is closed and has no keys, parameters, libraries or aliases
  *   fill   n effects key …      → [size, digest of these keys]
+ *   index  n name text …        → the number of these full-text indexes that are not built yet
  *
  * A group is [index of the new partition, keys, pieces of effects, digest of these keys]; the effects replace the keys.
  *
@@ -20,11 +21,15 @@
  *  TRF3 a closed partition neither expires nor evicts keys: both sides have the same keys when they are compared
  *  TRF4 an owner that does not know the changes since `begin`, because it is new or its state was replaced, refuses
  *       with CONFLICT: the copy begins again
+ *  TRF5 the filled keys are put into the full-text indexes of the new partition as changed keys are, so that its part of
+ *       each index is complete when the partition is opened
  */
 import { encodeCommand } from '../../codec/resp/index.js';
 import {
+  ALIAS_EFFECT,
   CLOSE_EFFECT,
   hashSlot,
+  indexOfText,
   KeyspaceDigest,
   type KvEngine,
   OK,
@@ -139,20 +144,22 @@ export class PartitionTransfer {
         return changed(copyOf(owned, attempt), engine, rest);
       case 'close':
         copyOf(owned, attempt);
-        requireNoIndex(engine);
         return answered(() => this.#close(owned, engine, attempt));
       case 'open':
         requireCurrent(isNext || isSame, owned);
         return answered(() => open(owned, engine, attempt));
       case 'head':
         requireCurrent(isSame, owned);
-        return answered(() => [engine.keyspace.size, headOf(engine)]);
+        return answered(() => headOf(engine));
       case 'empty':
         requireCurrent(isNext || (isSame && closure.isClosed), owned);
         return answered(() => empty(owned, engine, attempt));
       case 'fill':
         requireCurrent(isSame && closure.isClosed, owned);
         return fill(owned, engine, rest);
+      case 'index':
+        requireCurrent(isSame, owned);
+        return answered(() => followIndexes(engine, rest));
       default:
         throw new MillraceError('INVALID', `there is no step ${step} of a transfer`);
     }
@@ -195,7 +202,6 @@ function copyOf({ copy, name }: OwnedPartition, attempt: number): KeyCopy {
 }
 
 function begin(owned: OwnedPartition, engine: KvEngine, attempt: number): Reply {
-  requireNoIndex(engine);
   owned.copy = new KeyCopy(attempt);
   owned.noteTracking();
   return setClosed(owned, engine, false, attempt);
@@ -207,12 +213,6 @@ function open(owned: OwnedPartition, engine: KvEngine, attempt: number): Reply {
   return setClosed(owned, engine, false, attempt);
 }
 
-/** An index follows the changes of clients, not the effects of a copy. @throws INVALID */
-function requireNoIndex({ searches }: KvEngine): void {
-  if (searches.size === 0) return;
-  throw new MillraceError('INVALID', 'the database has full-text indexes: drop them, and create them again afterwards');
-}
-
 function setClosed(owned: OwnedPartition, { closure, effects }: KvEngine, isNow: boolean, attempt: number): Reply {
   if (!isNow) owned.isClosing = false;
   if (closure.isClosed === isNow && closure.attempt === attempt) return OK;
@@ -221,20 +221,35 @@ function setClosed(owned: OwnedPartition, { closure, effects }: KvEngine, isNow:
   return OK;
 }
 
-/** Messages for the queue stay in the old partition until they are sent. */
-const STAYING: ReadonlySet<string> = new Set([PENDING_EFFECT, SENT_EFFECT, CLOSE_EFFECT, OPEN_EFFECT]);
+/**
+ * Messages for the queue stay in the old partition until they are sent. Aliases belong to the partition of their name, so
+ * they are named apart.
+ */
+const STAYING: ReadonlySet<string> = new Set([PENDING_EFFECT, SENT_EFFECT, CLOSE_EFFECT, OPEN_EFFECT, ALIAS_EFFECT]);
 
-function headOf(engine: KvEngine): string {
+function headOf(engine: KvEngine): Reply {
+  const { keyspace, searches } = engine;
   let effects = '';
   for (const words of rebuildingPreamble(engine)) {
     const [name = ''] = words;
     if (!STAYING.has(name)) effects += encodeCommand(words);
   }
-  return effects;
+  return [keyspace.size, effects, [...searches.aliases.entries()], [...searches.definitions()]];
+}
+
+/** Makes the parts of indexes whose keys are in other partitions. */
+function followIndexes({ searches }: KvEngine, words: readonly ByteString[]): Reply {
+  let unbuilt = 0;
+  for (let at = 0; at + 1 < words.length; at += 2) {
+    const [name, text] = [words[at] as ByteString, words[at + 1] as ByteString];
+    searches.follow(name, indexOfText(name, text), false, false);
+    if (searches.partOf(text)?.isBuilt !== true) unbuilt += 1;
+  }
+  return unbuilt;
 }
 
 function empty(owned: OwnedPartition, engine: KvEngine, attempt: number): Reply {
-  const { effects, keyspace, libraries, settings } = engine;
+  const { effects, keyspace, libraries, searches, settings } = engine;
   owned.copy = undefined;
   owned.noteTracking();
   setClosed(owned, engine, true, attempt);
@@ -245,6 +260,10 @@ function empty(owned: OwnedPartition, engine: KvEngine, attempt: number): Reply 
   if (libraries.size > 0) {
     libraries.clear();
     effects.push('FUNCTION', 'FLUSH');
+  }
+  for (const [alias] of [...searches.aliases.entries()]) {
+    searches.aliases.delete(alias);
+    effects.push('SEARCH.ALIASDEL', alias);
   }
   for (const [name] of [...settings.changed()]) {
     const value = PARAMETER_DEFAULTS.get(name) ?? '';
@@ -346,6 +365,9 @@ function* fill(
   }
   const block = Buffer.from(effects, 'latin1');
   for (const _ of (owned.fold as KvFold).applyInSlices(block)) yield;
+  engine.searches.sync();
+  // Replayed effects are not noted as changes (TRF5).
+  for (const key of keys) keyspace.changes.onIndexed?.(key);
   const digest = new KeyspaceDigest();
   for (const key of keys) {
     const value = keyspace.stored(key);

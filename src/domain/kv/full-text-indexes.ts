@@ -113,6 +113,14 @@ export class FullTextIndexes implements SearchRegistry {
     return undefined;
   }
 
+  /** Names and definitions of the indexes whose keys are in this partition. */
+  *definitions(): Iterable<readonly [name: ByteString, text: ByteString]> {
+    for (const key of this.keyspace.searchKeys) {
+      const value = this.keyspace.stored(key);
+      if (value instanceof FullTextIndex) yield [key, value.text];
+    }
+  }
+
   bytesOf(value: FullTextIndex): number {
     return this.#liveByValue.get(value)?.bytes ?? 0;
   }

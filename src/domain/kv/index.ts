@@ -17,6 +17,7 @@ export {
   clusterSlots,
 } from './families/cluster/description.js';
 export { acrossIndex, type IndexQuestion, type IndexSteps } from './families/full-text/across.js';
+export { indexOfText } from './families/full-text/create.js';
 export { HELD_MESSAGES, type KeyReplacement, replacementWords } from './families/key-replacement.js';
 export { human } from './families/server/info.js';
 export { servedModules } from './families/server/modules.js';
@@ -43,6 +44,7 @@ export {
 export { DEFAULT_ACL_LOG, MAX_ACL_LOG, PARAMETER_DEFAULTS } from './parameters.js';
 export { rebuildingCommands, rebuildingPreamble } from './rebuild.js';
 export * from './reply.js';
+export { ALIAS_EFFECT } from './search-aliases.js';
 export * from './server-info.js';
 export { SetInPlace } from './set-in-place.js';
 export { Rate } from './statistics.js';

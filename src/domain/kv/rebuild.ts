@@ -6,6 +6,7 @@ import type { ByteString } from '../../kernel/index.js';
 import type { Closure } from './closure.js';
 import type { Libraries } from './libraries.js';
 import type { Outbox } from './outbox.js';
+import { ALIAS_EFFECT } from './search-aliases.js';
 import type { SearchRegistry } from './search-registry.js';
 import type { Settings } from './settings.js';
 import type { Value } from './value.js';
@@ -59,7 +60,7 @@ export function* rebuildingPreamble({
 }): Iterable<ByteString[]> {
   for (const [name, value] of settings.changed()) yield ['CONFIG', 'SET', name, value];
   for (const [, source] of libraries.entries()) yield ['FUNCTION', 'LOAD', 'REPLACE', source];
-  for (const [alias, index] of searches.aliases.entries()) yield ['SEARCH.ALIASADD', alias, index];
+  for (const [alias, index] of searches.aliases.entries()) yield [ALIAS_EFFECT, alias, index];
   yield* outbox.rebuilding();
   yield* closure.rebuilding();
 }

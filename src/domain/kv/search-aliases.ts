@@ -1,6 +1,8 @@
 /** The aliases of a database's indexes: other names for SEARCH commands. They are part of the partition, not keys. */
 import type { ByteString } from '../../kernel/index.js';
 
+export const ALIAS_EFFECT = 'SEARCH.ALIASADD';
+
 export class SearchAliases {
   readonly #indexesByAlias = new Map<ByteString, ByteString>();
   /** Grows with every change. */

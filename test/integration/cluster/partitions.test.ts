@@ -20,6 +20,7 @@ const SHARDS = 6;
 const KEYS = 6_000;
 /** The bound of the wait that the pages name, and a margin for the busy machine. */
 const MAX_WAIT_MS = 10_000;
+const DOCUMENTS = 300;
 const WITHIN = { timeoutMs: 60_000, everyMs: 20 };
 
 interface Writer {
@@ -60,6 +61,9 @@ describe('millrace db partitions, with three processes', function () {
     for (let from = 0; from < KEYS; from += 500) {
       await kv.ask('MSET', ...Array.from({ length: 500 }, (_, n) => [`k${from + n}`, `v${from + n}`]).flat());
     }
+    await kv.ask('SEARCH.CREATE', 'titles', 'ON', 'HASH', 'PREFIX', '1', 'doc:', 'SCHEMA', 'title', 'TEXT');
+    await kv.ask('SEARCH.ALIASADD', 'named', 'titles');
+    await kv.pipeline(Array.from({ length: DOCUMENTS }, (_, n) => ['HSET', `doc:${n}`, 'title', 'a red house']));
     await kv.ask('RPUSH', 'list', 'a', 'b', 'c');
     await kv.ask('ZADD', 'ranks', '1.5', 'x', '2', 'y');
     await kv.ask('HSET', 'hash', 'f', '1');
@@ -143,6 +147,19 @@ describe('millrace db partitions, with three processes', function () {
     if (isQuiet) listenAndWait(name, redis);
   }
 
+  /** A query finds all documents at any moment of the change. */
+  function searchOver(process: number): void {
+    const kv = clientAt(process);
+    working.push(
+      (async () => {
+        while (!isOver) {
+          expect(await kv.ask('SEARCH.COUNT', 'named', '{"title":"red"}')).to.equal(DOCUMENTS);
+          await pause(20);
+        }
+      })(),
+    );
+  }
+
   /** Messages in their order, and elements for a client that waits for them. */
   function listenAndWait(name: string, redis: Redis): void {
     const listening = redis.duplicate();
@@ -209,6 +226,8 @@ describe('millrace db partitions, with three processes', function () {
     for (let n = 0; n < KEYS; n += 97) expect(await kv.ask('GET', `k${n}`)).to.equal(`v${n}`);
     expect(await kv.ask('LRANGE', 'list', '0', '-1')).to.deep.equal(['a', 'b', 'c']);
     expect(await kv.ask('ZRANGE', 'ranks', '0', '-1', 'WITHSCORES')).to.deep.equal(['x', '1.5', 'y', '2']);
+    expect(await kv.ask('SEARCH.COUNT', 'named', '{"title":"red"}')).to.equal(DOCUMENTS);
+    expect(await kv.ask('SEARCH.LISTALIASES')).to.deep.equal([['named', 'titles']]);
     expect(await kv.ask('HGETALL', 'hash')).to.deep.equal(['f', '1']);
     expect(await kv.ask('XLEN', 'stream')).to.equal(1);
     expect(await kv.ask('TTL', 'lasting')).to.be.greaterThan(90_000);
@@ -235,6 +254,7 @@ describe('millrace db partitions, with three processes', function () {
 
   it('from 1 to 4 partitions: no request fails, and each acknowledged write is there', async () => {
     writeOver('a', 1, true);
+    searchOver(1);
     await pause(300);
     expect(await changeTo(4)).to.match(/partitions=4\n$/);
     await pause(300);

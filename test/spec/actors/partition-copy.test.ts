@@ -6,9 +6,10 @@ import { expect } from 'chai';
 import { MAX_PAUSE_MS, PartitionChanges } from '../../../src/actors/control/index.js';
 import type { KvWork } from '../../../src/actors/kv-shard/index.js';
 import type { ShardActor } from '../../../src/actors/runtime/index.js';
+import { encodeCommand } from '../../../src/codec/resp/index.js';
 import { evolve, type LayoutChange } from '../../../src/domain/control/index.js';
 import { MapReply } from '../../../src/domain/kv/index.js';
-import { LAYOUTS_FORMAT_LEVEL, MillraceError, type PartitionName } from '../../../src/kernel/index.js';
+import { type ByteString, LAYOUTS_FORMAT_LEVEL, MillraceError, type PartitionName } from '../../../src/kernel/index.js';
 import type { KvGateway, Log } from '../../../src/ports/index.js';
 import { type KvRequest, kvPartitions } from '../../../src/protocol/index.js';
 import { KvShardStand, type Outcome } from '../../support/kv-shard-stand.js';
@@ -20,6 +21,8 @@ const OLD = kvPartitions(DATABASE, { partitions: 1 })[0] as PartitionName;
 const NEW = kvPartitions(DATABASE, { firstPartition: 1, partitions: 3 });
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => SILENT };
 
+const CREATED = ['ON', 'HASH', 'PREFIX', '1', 'doc:', 'LANGUAGE', 'english', 'SCHEMA', 'title', 'TEXT'];
+const FOLLOWED = ['idx', JSON.stringify(CREATED)] as const;
 const CLIENT = { face: 'resp', protocol: 2, id: 'edge-1:1', address: '127.0.0.1:1', user: 'default' } as const;
 
 describe('the copy of a database to other partitions', () => {
@@ -110,15 +113,37 @@ describe('the copy of a database to other partitions', () => {
       await step(OLD, 'begin', '5');
       await step(OLD, 'close', '5');
       await stand.time.advance(1000);
-      expect((await step(OLD, 'head', '5')).replies).to.deep.equal([[1, '']]);
+      expect((await step(OLD, 'head', '5')).replies).to.deep.equal([[1, '', [], []]]);
       await step(OLD, 'open', '5');
       await stand.time.advance(1000);
       expect((await run(OLD, 'DBSIZE')).replies).to.deep.equal([0]);
     });
 
-    it('refuses a database with full-text indexes', async () => {
-      await run(OLD, 'SEARCH.CREATE idx ON HASH PREFIX 1 doc: SCHEMA title TEXT');
-      expect((await step(OLD, 'begin', '5')).failure).to.equal('INVALID');
+    it('puts filled keys into the full-text indexes of a closed partition, also an earlier copy of a key (TRF5)', async () => {
+      const [partition] = NEW as [PartitionName];
+      const create = ['SEARCH.CREATE', 'idx', 'ON', 'HASH', 'PREFIX', '1', 'doc:', 'SCHEMA', 'title', 'TEXT'];
+      const query = ['SEARCH.QUERY', 'idx', '{"title":"red"}', 'NOCONTENT'];
+      await step(partition, 'empty', '5');
+      await step(partition, 'fill', '5', encodeCommand(create as ByteString[]), 'idx');
+      for (const title of ['red', 'blue', 'red']) {
+        const words = ['HSET', 'doc:1', 'title', title] as ByteString[];
+        await step(partition, 'fill', '5', encodeCommand(words), 'doc:1');
+      }
+      const { replies: [head] = [] } = await step(partition, 'head', '5');
+      const [, , , [index]] = head as [number, string, string[][], string[][]];
+      await stand.time.advance(1000);
+      expect((await step(partition, 'index', '5', ...(index as string[]))).replies).to.deep.equal([0]);
+      await step(partition, 'open', '5');
+      const found = stand.ask(actor, { partition, commands: [query] });
+      await stand.settle();
+      expect(JSON.stringify(found.replies)).to.include('doc:1');
+    });
+
+    it('removes the aliases of a partition that is emptied', async () => {
+      await run(OLD, 'SEARCH.ALIASADD other idx');
+      await step(OLD, 'empty', '5');
+      await step(OLD, 'open', '5');
+      expect((await run(OLD, 'SEARCH.LISTALIASES')).replies).to.deep.equal([[]]);
     });
   });
 
@@ -205,6 +230,28 @@ describe('the copy of a database to other partitions', () => {
         ]);
       }
       expect((await run(OLD, 'GET k1')).failure).to.equal('PARTITION_CLOSED');
+    });
+
+    it('builds the full-text indexes in the new partitions before it closes the old one, and divides the aliases (PCO5)', async () => {
+      await run(OLD, 'SEARCH.CREATE idx ON HASH PREFIX 1 doc: SCHEMA title TEXT', 'SEARCH.ALIASADD other idx');
+      for (let n = 0; n < 9; n += 1) await run(OLD, `HSET doc:${n} title red`);
+      let unbuilt: unknown;
+      before = async ({ commands: [words] }) => {
+        if (words?.[0] !== 'close') return;
+        const [name, text] = FOLLOWED;
+        const asked = await Promise.all(
+          NEW.map((partition) => step(partition, 'index', String(changeNow()?.attempt), name, text)),
+        );
+        unbuilt = asked.map(({ replies }) => replies?.[0]);
+      };
+      await until(() => control.state.databases.get(DATABASE)?.partitions === 3 && changeNow() === undefined);
+      expect(unbuilt).to.deep.equal([0, 0, 0]);
+      const counts = await Promise.all(
+        NEW.map((partition) => run(partition, `SEARCH.SIZES ${FOLLOWED[1]} ${FOLLOWED[0]}`)),
+      );
+      expect(counts.reduce((sum, { replies }) => sum + (replies as number[][])[0]![0]!, 0)).to.equal(9);
+      const aliases = await Promise.all(NEW.map((partition) => run(partition, 'SEARCH.LISTALIASES')));
+      expect(aliases.flatMap(({ replies }) => (replies as unknown[][])[0])).to.deep.equal([['other', 'idx']]);
     });
 
     it('makes one step after the other, and rests between them (PCO4)', async () => {

@@ -14,7 +14,7 @@ import {
   MAX_PATH_CHARACTERS,
   MAX_PREFIXES,
 } from '../../../full-text/index.js';
-import type { Args } from '../../args.js';
+import { Args } from '../../args.js';
 import type { CommandContext, Handler } from '../../command-spec.js';
 import { ERRORS, ErrorReply } from '../../reply.js';
 import { FullTextIndex } from '../../types/full-text-index.js';
@@ -104,6 +104,12 @@ export function createWordsOf(args: Args): CreateWords {
   if (source === undefined || (source === 'STREAM') !== (prefixes.length === 0)) throw ERRORS.syntax;
   const fields = fieldsOf(args, at);
   return { definition: { source, prefixes, stream, language, fields }, skipsExisting, mayExist };
+}
+
+/** The index of a definition's text, as `FullTextIndex.text` has it. */
+export function indexOfText(name: ByteString, text: ByteString): FullTextIndex {
+  const words = JSON.parse(text) as ByteString[];
+  return new FullTextIndex(createWordsOf(new Args(['SEARCH.CREATE', name, ...words])).definition);
 }
 
 function sourceOf(word: string): IndexSource {

@@ -36,7 +36,7 @@ export function aboutPart(run: AboutIndex): SlicedHandler {
 
 /** Refuses scripts and transactions in a database of several partitions: they run in one of them. */
 export function requireWhole({ slots, args }: CommandContext): void {
-  if (slots === undefined) return;
+  if (slots === undefined || slots.partitions === 1) return;
   throw new ErrorReply(`ERR ${args.bytes(0)} needs a database of one partition in a transaction or script`);
 }
 

@@ -5,6 +5,7 @@ import type { Args } from '../../args.js';
 import type { Handler, SlicedHandler } from '../../command-spec.js';
 import { compileGlob, type Glob } from '../../glob.js';
 import { ERRORS, ErrorReply, type Reply } from '../../reply.js';
+import { ALIAS_EFFECT } from '../../search-aliases.js';
 import { FullTextIndex, optionsOfField } from '../../types/full-text-index.js';
 import { beingBuilt, catchUp, requireWhole } from './index-access.js';
 
@@ -100,7 +101,7 @@ export const addAlias: Handler = ({ args, searches, effects, isReplay }) => {
   }
   if (before !== index) {
     aliases.set(alias, index);
-    effects.push('SEARCH.ALIASADD', alias, index);
+    effects.push(ALIAS_EFFECT, alias, index);
   }
   return before === undefined ? 1 : 2;
 };

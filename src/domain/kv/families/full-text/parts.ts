@@ -24,7 +24,7 @@ import type { Steps } from '../../steps.js';
 import { FullTextIndex } from '../../types/full-text-index.js';
 import { family, NOT_IN_REDIS, row } from '../rows.js';
 import { aggregationReply, aggregationsIn, statesOf } from './aggregate.js';
-import { createWordsOf } from './create.js';
+import { indexOfText } from './create.js';
 import { aboutPart, beingBuilt, bounded, catchUp, jsonText, jsonWord } from './index-access.js';
 import { documents, evaluationOf, filterIn, matchesOf } from './query.js';
 import { queryWordsOf } from './query-words.js';
@@ -73,9 +73,8 @@ function* planOf(words: Args, live: SearchedIndex, text: ByteString): Steps<Repl
 
 /** definition, name, whether the index is new, whether present keys are left out. */
 const follow: Handler = ({ args, searches }) => {
-  const words = JSON.parse(args.bytes(1)) as ByteString[];
-  const { definition } = createWordsOf(new Args(['SEARCH.CREATE', args.bytes(2), ...words]));
-  searches.follow(args.bytes(2), new FullTextIndex(definition), args.bytes(3) === '1', args.bytes(4) === '1');
+  const [text, name] = [args.bytes(1), args.bytes(2)];
+  searches.follow(name, indexOfText(name, text), args.bytes(3) === '1', args.bytes(4) === '1');
   return OK;
 };
 
