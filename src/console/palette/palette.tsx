@@ -1,6 +1,6 @@
 /** Finds pages and objects, and runs actions, by parts of their names (Ctrl-K). */
 import { useSignal } from '@preact/signals';
-import { useEffect, useId } from 'preact/hooks';
+import { useId, useLayoutEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { Dialog } from '../parts/dialog.js';
 import { useFound } from './found.js';
@@ -9,7 +9,7 @@ import { noteOpened } from './recent.js';
 
 /** Calls back on Ctrl-K and Cmd-K, and on `?` outside of fields, while the frame is mounted. */
 export function usePaletteKeys(toggle: (opened: 'palette' | 'keys') => void): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const isFind = event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey);
       const isHelp = event.key === '?' && !isWriting(event.target);

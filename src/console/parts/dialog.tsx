@@ -1,7 +1,7 @@
 /** A modal dialog; the browser keeps the focus in it, and Escape closes it. */
 import { signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { Icon } from './icon.js';
 
 export interface DialogProps {
@@ -17,7 +17,7 @@ const FIELDS = '.dialog-body :is(input, select, textarea)';
 export function Dialog({ title, isLarge = false, foot, children, onClose }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
-  useEffect(() => {
+  useLayoutEffect(() => {
     const { current } = element;
     current?.showModal();
     // The browser focuses the first control, which closes the dialog, unless one has `autofocus`.

@@ -1,6 +1,6 @@
 /** A panel at the side of a list with the details of one item; the list stays usable. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Icon } from './icon.js';
 
 export interface DrawerProps {
@@ -16,7 +16,7 @@ export interface DrawerProps {
 
 export function Drawer({ label, title, actions, foot, children, onClose }: DrawerProps) {
   const element = useRef<HTMLElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const before = document.activeElement;
     element.current?.focus({ preventScroll: true });
     return () => {

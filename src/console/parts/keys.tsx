@@ -1,6 +1,6 @@
 /** Single keys that act on a page, with a line that shows them. */
 import { signal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 
 export interface PageKey {
   /** As in `KeyboardEvent.key`. */
@@ -21,7 +21,7 @@ export const pageKeys = signal<readonly (readonly PageKey[])[]>([]);
 export function useKeys(keys: readonly PageKey[]): void {
   const current = useRef(keys);
   current.current = keys;
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const { key, target } = event;
       const one = current.current.find((each) => each.key === key);

@@ -1,7 +1,7 @@
 /** A button that opens a small panel below it. A click elsewhere, or Escape, closes the panel. */
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { Icon, type IconName } from './icon.js';
 
 export interface MenuProps {
@@ -23,7 +23,8 @@ export function Menu({ label, icon, children }: MenuProps) {
     isOpen.value = false;
     box.current?.querySelector('button')?.focus();
   };
-  useEffect(() => {
+  // Before the browser handles another key: a text that is typed right after the click belongs to the field.
+  useLayoutEffect(() => {
     if (!isOpen.value) return undefined;
     box.current?.querySelector<HTMLElement>('.menu-panel :is(input, select, a)')?.focus();
     const onPointer = ({ target }: Event) => {
