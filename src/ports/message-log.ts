@@ -85,6 +85,20 @@ export interface DlqPage extends MaybeBehind {
   readonly after: DlqId | undefined;
 }
 
+export interface BacklogQuery {
+  readonly queueName: string;
+  /** Ascending. */
+  readonly momentsMs: readonly number[];
+  /** The instant since which the oldest message that has not ended is due; in the future when there is none. */
+  readonly waitingSinceMs: number;
+}
+
+/** The age of a queue's backlog in the past. */
+export interface Backlog extends MaybeBehind {
+  /** Moments with the age in milliseconds; the moments that the log does not reach are left out. */
+  readonly points: readonly (readonly [atMs: number, ageMs: number])[];
+}
+
 export interface MessageLog {
   /**
    * @param seen  a position of the account's journal (`GetPosition`): answered once the read model has read it, or
@@ -103,4 +117,5 @@ export interface MessageLog {
   ): Promise<Counts>;
   /** Entries of the DLQ by the status of their last response; 0: there was none. */
   dlqCounts(account: AccountId, filter: MessageFilter, seen: number): Promise<Counts>;
+  backlog(account: AccountId, query: BacklogQuery, seen: number): Promise<Backlog>;
 }

@@ -8,6 +8,8 @@
 import type { DlqSelector, MessageFilter } from '../domain/queue/index.js';
 import type { AccountId, ShardName } from '../kernel/index.js';
 import type {
+  Backlog,
+  BacklogQuery,
   Behind,
   Counts,
   DlqPage,
@@ -132,6 +134,10 @@ export class ReadModels implements MessageLog, RunLog {
     seen: number,
   ): Promise<Counts> {
     return this.#answer(account, seen, (isLate) => this.#store.reader.eventCounts(account, { filter, states }, isLate));
+  }
+
+  async backlog(account: AccountId, query: BacklogQuery, seen: number): Promise<Backlog> {
+    return this.#answer(account, seen, (isLate) => this.#store.backlogAges.read(account, query, isLate));
   }
 
   async runCounts(account: AccountId, filter: RunLogFilter, seen: number): Promise<Counts> {

@@ -10,6 +10,7 @@ import type { DlqSelector, Envelope, MessageFilter } from '../domain/queue/index
 import { type AccountId, type DatabaseId, MillraceError } from '../kernel/index.js';
 import { bothWays, opaque, versioned } from '../kernel/schema/index.js';
 import type {
+  BacklogQuery,
   LogQuery,
   MaybeBehind,
   MessageState,
@@ -49,6 +50,7 @@ export type Question =
       readonly states: readonly MessageState[];
       readonly seen: number;
     }
+  | { readonly kind: 'backlog'; readonly account: AccountId; readonly query: BacklogQuery; readonly seen: number }
   | { readonly kind: 'run-counts'; readonly account: AccountId; readonly filter: RunLogFilter; readonly seen: number }
   | { readonly kind: 'runs'; readonly account: AccountId; readonly query: RunQuery; readonly seen: number }
   | { readonly kind: 'run-events'; readonly account: AccountId; readonly query: RunEventQuery; readonly seen: number }
@@ -65,6 +67,7 @@ const KINDS: ReadonlySet<string> = new Set<Question['kind']>([
   'dlq',
   'dlq-counts',
   'event-counts',
+  'backlog',
   'runs',
   'run-counts',
   'run-events',

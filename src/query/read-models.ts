@@ -5,6 +5,8 @@
 import type { DlqSelector, MessageFilter } from '../domain/queue/index.js';
 import { type AccountId, unreachable } from '../kernel/index.js';
 import type {
+  Backlog,
+  BacklogQuery,
   Counts,
   DlqPage,
   DlqRow,
@@ -75,6 +77,11 @@ export class ReadModelsClient implements MessageLog, RunLog {
     return this.#counts({ kind: 'event-counts', account, filter, states, seen });
   }
 
+  async backlog(account: AccountId, query: BacklogQuery, seen: number): Promise<Backlog> {
+    const found = decodePlain<Backlog>(await this.#ask({ kind: 'backlog', account, query, seen }));
+    return reportIfBehind(found, this.onBehind);
+  }
+
   async runCounts(account: AccountId, filter: RunLogFilter, seen: number): Promise<Counts> {
     return this.#counts({ kind: 'run-counts', account, filter, seen });
   }
@@ -130,6 +137,8 @@ export async function answer(
       const { account, filter, states, seen } = question;
       return encodePlain(await log.eventCounts(account, filter, states, seen));
     }
+    case 'backlog':
+      return encodePlain(await log.backlog(question.account, question.query, question.seen));
     case 'run-counts':
       return encodePlain(await log.runCounts(question.account, question.filter, question.seen));
     case 'run-events': {

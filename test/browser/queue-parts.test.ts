@@ -104,7 +104,7 @@ describe('console: queues, groups, schedules and keys', function () {
     });
   }
 
-  it('creates, pauses, resumes, changes and deletes a queue', async () => {
+  it('creates, pauses, resumes, changes and deletes a queue, and shows the age of its backlog', async () => {
     const { page } = await stand.person();
     await part(page, 'queues');
     await page.getByRole('button', { name: 'New queue' }).click();
@@ -119,6 +119,8 @@ describe('console: queues, groups, schedules and keys', function () {
       .locator('td', { hasText: /ago$|^now$/ })
       .first()
       .waitFor();
+    // The age of the backlog in the last hour, as a line.
+    await row(page, 'letters').locator('svg.sparkline').waitFor();
     await choose(page, 'letters', 'Edit');
     await page.getByLabel('Parallelism').fill('7');
     await page.getByRole('button', { name: 'Save' }).click();

@@ -21,7 +21,16 @@ import {
   type QueueReply,
 } from '../../src/domain/queue/index.js';
 import type { AccountId, DlqId, MessageId } from '../../src/kernel/index.js';
-import type { Counts, DlqPage, LogEvent, LogPage, LogQuery, MessageLog, QueueGateway } from '../../src/ports/index.js';
+import type {
+  Backlog,
+  Counts,
+  DlqPage,
+  LogEvent,
+  LogPage,
+  LogQuery,
+  MessageLog,
+  QueueGateway,
+} from '../../src/ports/index.js';
 import { realTime } from './real-time.js';
 
 const WORK_EVERY_MS = 10;
@@ -106,6 +115,10 @@ export class MemoryQueue implements QueueGateway, MessageLog {
 
   async eventCounts(): Promise<Counts> {
     return { counts: {}, isWhole: true };
+  }
+
+  async backlog(): Promise<Backlog> {
+    return { points: [] };
   }
 
   async dlqCounts(account: AccountId, filter: MessageFilter): Promise<Counts> {

@@ -15,6 +15,7 @@ import {
 import { createQueueServer, type QueueServer, type QueueServerParts } from '../../src/edge/index.js';
 import { type AccountId, FORMAT_LEVEL, MillraceError, type SessionId } from '../../src/kernel/index.js';
 import type {
+  Backlog,
   Counts,
   DlqPage,
   HttpOut,
@@ -120,6 +121,13 @@ class ScriptedMessageLog implements MessageLog {
     this.counted.push({ filter, states });
     this.seen.push(seen);
     return this.counts;
+  }
+
+  backlogs: unknown[] = [];
+
+  async backlog(...question: unknown[]): Promise<Backlog> {
+    this.backlogs.push(question);
+    return { points: [[60_000, 1500]] };
   }
 
   async dlqCounts(_account: AccountId, filter: object, seen: number): Promise<Counts> {

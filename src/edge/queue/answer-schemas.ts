@@ -25,6 +25,11 @@ const ANSWERS = {
   Cancelled: record({ cancelled: WHOLE }),
   GlobalParallelism: record({ parallelismMax: WHOLE, parallelismCount: WHOLE }),
   Counts: record({ total: WHOLE, counts: { type: 'object', additionalProperties: WHOLE }, isWhole: FLAG }),
+  Backlog: record({
+    points: listOf(
+      record({ x: INSTANT, y: { ...WHOLE, description: 'The age of the oldest waiting message in ms.' } }),
+    ),
+  }),
   Ticks: record({ cron: TEXT, ticks: listOf(INSTANT) }),
   MessagePage: record(
     {

@@ -16,6 +16,7 @@ import { RunReader } from '../run-log/run-reader.js';
 import { RUN_SCHEMA } from '../run-log/schema.js';
 import { queueEventsOf } from '../section-events.js';
 import { type Prepared, prepared } from '../statements.js';
+import { BacklogAges } from './backlog-ages.js';
 import { MessageLogReader } from './log-reader.js';
 import { LogWriter } from './log-writer.js';
 import { NameIsThere } from './queue-rows.js';
@@ -51,6 +52,10 @@ export class MessageLogStore {
 
   get reader(): MessageLogReader {
     return this.#parts.reader;
+  }
+
+  get backlogAges(): BacklogAges {
+    return this.#parts.backlogAges;
   }
 
   get runReader(): RunReader {
@@ -214,6 +219,7 @@ export class MessageLogStore {
     return {
       writer,
       reader: new MessageLogReader(file),
+      backlogAges: new BacklogAges(file, maxEventsOf),
       runReader: new RunReader(file),
       retention: new MessageLogRetention(file, writer.rows, writer.runs.rows, {
         maxAgeMs,
@@ -230,6 +236,7 @@ const DROP_STEP = 1000;
 interface Parts {
   readonly writer: LogWriter;
   readonly reader: MessageLogReader;
+  readonly backlogAges: BacklogAges;
   readonly runReader: RunReader;
   readonly retention: MessageLogRetention;
   readonly sql: Prepared<typeof STATEMENTS>;

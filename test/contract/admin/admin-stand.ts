@@ -102,6 +102,10 @@ class SaidMessageLog implements MessageLog {
     return { counts: {}, isWhole: true };
   }
 
+  async backlog() {
+    return { points: [] };
+  }
+
   dead: Counts = { counts: {}, isWhole: true };
 
   async dlqCounts() {

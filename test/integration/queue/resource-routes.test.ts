@@ -1,5 +1,6 @@
 /** Queues, schedules, groups, flow control and keys over raw HTTP on a real process: each success, each error. */
 import { expect } from 'chai';
+import { eventually } from '../../support/eventually.js';
 import {
   expectAnswer,
   expectDone,
@@ -46,6 +47,20 @@ describe('routes of resources', function () {
       expectDone(await queue.delete('/v2/queues/routed'));
     });
 
+    it('shows the age of the oldest message of a queue for each minute of the last hour', async () => {
+      expectDone(await queue.post('/v2/queues', { body: { queueName: 'aged', paused: true } }));
+      const { messageId } = expectAnswer<PublishedRecord>(await queue.post(`/v2/enqueue/aged/${NOBODY}`), 200);
+      const points = async () =>
+        expectAnswer<{ points: { x: number; y: number }[] }>(await queue.get('/v2/queues/aged/backlog'), 200).points;
+      await eventually(async () => expect((await points()).at(-1)?.y).to.be.greaterThan(100));
+      const all = await points();
+      expect(all).to.have.length(60);
+      expect(all.slice(0, 59).map(({ y }) => y)).to.deep.equal(Array(59).fill(0));
+      expect((all[59]?.x ?? 0) - (all[0]?.x ?? 0)).to.equal(59 * 60_000);
+      expectDone(await queue.delete('/v2/queues/aged'));
+      expect((await queue.eventsOf(messageId, 'CANCELED')).at(-1)).to.include({ state: 'CANCELED' });
+    });
+
     it('cancels the waiting messages of a deleted queue', async () => {
       expectDone(await queue.post('/v2/queues', { body: { queueName: 'left', paused: true } }));
       const { messageId } = expectAnswer<PublishedRecord>(await queue.post(`/v2/enqueue/left/${NOBODY}`), 200);
@@ -57,6 +72,7 @@ describe('routes of resources', function () {
     itRefuses(served, [
       ['an unknown queue', 'GET', '/v2/queues/unknown', {}, 404, /not found/],
       ['a bad name', 'GET', '/v2/queues/a%20b', {}, 400, /queue name/],
+      ['an unknown queue', 'GET', '/v2/queues/unknown/backlog', {}, 404, /not found/],
       ['a bad name', 'POST', '/v2/queues', { body: { queueName: 'a b' } }, 400, /queueName/],
       ['no name', 'POST', '/v2/queues', { body: {} }, 400, /queueName/],
       ['a parallelism of 0', 'POST', '/v2/queues', { body: { queueName: 'q', parallelism: 0 } }, 400, /parallelism/],

@@ -359,6 +359,31 @@ describe('the message log', () => {
       expect((await log.eventCounts(OTHER_ACCOUNT, {}, [], seen())).counts).to.deep.equal({});
     });
 
+    it("gives the age of a queue's backlog at past moments: of the oldest message that was due", async () => {
+      const envelope = { ...PLAIN_ENVELOPE, queueName: 'x' };
+      await stand.store([accepted('msg_1', { envelope }), accepted('msg_2', { envelope, notBeforeMs: T0 + 20 })]);
+      await stand.store([accepted('msg_3', { envelope: { ...PLAIN_ENVELOPE, queueName: 'other' } })]);
+      await stand.store([started('msg_1', T0 + 1), delivered('msg_1', T0 + 11)]);
+      await stand.store([started('msg_2', T0 + 21), delivered('msg_2', T0 + 41)]);
+      const momentsMs = [T0 - 10, T0, T0 + 10, T0 + 15, T0 + 30, T0 + 41, T0 + 60];
+      const query = { queueName: 'x', momentsMs, waitingSinceMs: T0 + 50 };
+      expect((await log.backlog(ACCOUNT, query, seen())).points).to.deep.equal([
+        [T0 - 10, 0],
+        [T0, 0],
+        [T0 + 10, 10],
+        [T0 + 15, 0],
+        [T0 + 30, 10],
+        [T0 + 41, 0],
+        [T0 + 60, 10],
+      ]);
+      const empty = { queueName: 'none', momentsMs: [T0, T0 + 10], waitingSinceMs: Number.MAX_SAFE_INTEGER };
+      expect((await log.backlog(ACCOUNT, empty, seen())).points).to.deep.equal([
+        [T0, 0],
+        [T0 + 10, 0],
+      ]);
+      expect((await log.backlog(OTHER_ACCOUNT, empty, seen())).points.map(([, ageMs]) => ageMs)).to.deep.equal([0, 0]);
+    });
+
     it('counts matching entries by status', async () => {
       for (let number = 1; number <= 5; number += 1) {
         await stand.store(

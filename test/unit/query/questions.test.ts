@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { DlqSelector } from '../../../src/domain/queue/index.js';
 import { type DlqId, isMillraceError, type MessageId, MillraceError, type RunId } from '../../../src/kernel/index.js';
 import type {
+  Backlog,
   Counts,
   DlqPage,
   LogPage,
@@ -90,6 +91,11 @@ class ScriptedLog implements MessageLog, RunLog {
     return { counts: { FAILED: 2 }, isWhole: true };
   }
 
+  async backlog(...question: unknown[]): Promise<Backlog> {
+    this.asked.push(question);
+    return { points: [[5, 0]] };
+  }
+
   async runCounts(...question: unknown[]): Promise<Counts> {
     this.asked.push(question);
     return { counts: { RUN_FAILED: 2 }, isWhole: true };
@@ -159,6 +165,12 @@ describe('questions to the read models', () => {
     expect(log.asked.pop()).to.deep.equal([ACCOUNT, entriesQuery, 81]);
   });
 
+  it('may be about the age of a backlog', async () => {
+    const query = { queueName: 'mail', momentsMs: [1, 2], waitingSinceMs: 1 };
+    expect(await asked.backlog(ACCOUNT, query, 4)).to.deep.equal({ points: [[5, 0]] });
+    expect(log.asked.pop()).to.deep.equal([ACCOUNT, query, 4]);
+  });
+
   it('may ask for counts', async () => {
     expect(await asked.dlqCounts(ACCOUNT, { label: ['x'] }, 5)).to.deep.equal({
       counts: { 0: 1, 500: 2 },
@@ -182,6 +194,7 @@ describe('questions to the read models', () => {
       dlq: async () => ({ entries: [], after: undefined, behind }),
       eventCounts: async () => ({ counts: {}, isWhole: true, behind }),
       dlqCounts: async () => ({ counts: {}, isWhole: true, behind }),
+      backlog: async () => ({ points: [], behind }),
       runCounts: async () => ({ counts: {}, isWhole: true, behind }),
       runs: async () => ({ ...page, behind }),
       runEntries: async () => ({ run: undefined, behind }),

@@ -11,6 +11,7 @@ import { whole } from '../../parts/format.js';
 import { Icon } from '../../parts/icon.js';
 import { RowMenu } from '../../parts/row-menu.js';
 import { useSeen } from '../../parts/seen.js';
+import { Sparkline } from '../../parts/sparkline.js';
 import { Shown } from '../../parts/states.js';
 import { type Column, Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
@@ -21,6 +22,8 @@ import type { TabProps } from './tab.js';
 
 type Queue = Schemas['Queue'];
 const EVERY_MS = 5_000;
+/** A point of the backlog's line is a minute. */
+const BACKLOG_EVERY_MS = 60_000;
 
 export function QueuesTab({ account }: TabProps) {
   const asked = useAsk(account, () => ofQueue(account, 'GET /v2/queues'), EVERY_MS);
@@ -99,7 +102,7 @@ function useColumns(account: string, onDone: () => void, onEdit: (queue: Queue) 
   ];
 }
 
-/** The age of the backlog: of the first message that is not delivered yet. */
+/** The age of the backlog (of the first message that is not delivered yet), now and in the last hour. */
 function OldestWaiting({ account, queue: { name, lag } }: Pick<ActionProps, 'account' | 'queue'>) {
   const [box, isSeen] = useSeen<HTMLSpanElement>();
   const query = { queueName: name, order: 'earliestFirst', count: 1 };
@@ -108,8 +111,14 @@ function OldestWaiting({ account, queue: { name, lag } }: Pick<ActionProps, 'acc
     (signal) => ofQueue(account, 'GET /v2/messages', { query, signal }),
     EVERY_MS,
   );
+  const ages = useAsk(
+    isSeen ? `backlog ${account} ${name}` : undefined,
+    (signal) => ofQueue(account, 'GET /v2/queues/{name}/backlog', { path: { name }, signal }),
+    BACKLOG_EVERY_MS,
+  );
   return (
-    <span ref={box} class="nowrap">
+    <span ref={box} class="row nowrap backlog-age">
+      <Sparkline values={ages.data?.points.map(({ y }) => y) ?? []} />
       <Time at={lag > 0 ? asked.data?.messages[0]?.createdAt : undefined} as="past" />
     </span>
   );

@@ -8,9 +8,14 @@ import type { PathParts } from '../../http/route.js';
 import { DONE_ANSWER, lists, shows } from '../answer-schemas.js';
 import { SET_QUEUE } from '../body-shapes.js';
 import { checkedName } from '../call-filters.js';
-import { only, type QueueRoute, queueRoute } from '../queue-call.js';
+import { only, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
 import { queueRecord } from '../records/resource-records.js';
 import { IsResourceName } from '../requests/rules.js';
+
+const MINUTE_MS = 60_000;
+const BACKLOG_POINTS = 60;
+/** The first of these may be delayed, and wait for less time than later ones. */
+const OLDEST_LOOKED_AT = 100;
 
 /** `POST /v2/queues`: creates or changes a queue. */
 class SetQueueRequest {
@@ -66,6 +71,29 @@ export const QUEUE_ROUTES: readonly QueueRoute[] = [
     },
   }),
 
+  queueRoute('GET /v2/queues/:name/backlog', {
+    summary: 'Shows how long the oldest message of a queue had waited, for each minute of the last hour.',
+    permission: 'read',
+    answer: shows('Backlog'),
+    async handle(call, { path: parts }) {
+      const queueName = nameIn(parts);
+      await call.ask({ type: 'GetQueue', name: queueName }, 'Queues');
+      const {
+        parts: { clock, messageLog },
+      } = call.endpoint;
+      const nowMs = clock.nowMs();
+      const momentsMs = Array.from(
+        { length: BACKLOG_POINTS },
+        (_, at) => nowMs - (BACKLOG_POINTS - 1 - at) * MINUTE_MS,
+      );
+      const waitingSinceMs = await oldestDueMs(call, queueName);
+      const query = { queueName, momentsMs, waitingSinceMs };
+      const backlog = await messageLog.backlog(call.grant.account, query, await call.position());
+      const points = backlog.points.map(([x, y]) => ({ x, y }));
+      await call.pieces([JSON.stringify({ points })], backlog);
+    },
+  }),
+
   queueRoute('DELETE /v2/queues/:name', {
     summary: 'Deletes a queue.',
     permission: 'change',
@@ -90,6 +118,22 @@ function pauseRoute(action: 'pause' | 'resume', summary: string, isPaused: boole
       call.done();
     },
   });
+}
+
+/** The instant since which the oldest message of the queue is due; the largest one for an empty queue. */
+async function oldestDueMs(call: QueueCall, queueName: string): Promise<number> {
+  const { messages } = await call.ask(
+    {
+      type: 'ListMessages',
+      filter: { queueName: [queueName] },
+      states: [],
+      order: 'earliestFirst',
+      count: OLDEST_LOOKED_AT,
+      after: undefined,
+    },
+    'Messages',
+  );
+  return Math.min(Number.MAX_SAFE_INTEGER, ...messages.map((one) => Math.max(one.createdAtMs, one.notBeforeMs)));
 }
 
 /** @throws Refused 400 */
