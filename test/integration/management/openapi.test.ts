@@ -162,6 +162,7 @@ describe('the OpenAPI document describes every answer', function () {
     await q('POST /v2/queues', '/v2/queues', { body: { queueName: 'line', parallelism: 2 } });
     await q('GET /v2/queues');
     await q('GET /v2/queues/{name}', '/v2/queues/line');
+    await q('GET /v2/queues/{name}/backlog', '/v2/queues/line/backlog');
     await q('POST /v2/queues/{name}/pause', '/v2/queues/line/pause');
     await q('POST /v2/queues/{name}/resume', '/v2/queues/line/resume');
     await q('POST /v2/enqueue/{queue}/{destination}', `/v2/enqueue/line/${sink('/a')}`);
