@@ -71,11 +71,12 @@ const VERBS: Readonly<Record<string, Verb>> = {
 
   async publish(asked, deps) {
     const [destination = '', body] = asked.words;
-    const { header, delay, retries, queue } = asked.options;
+    const { header, delay, retries, priority, queue } = asked.options;
     const headers = {
       ...headersOf(header),
       ...(delay === undefined ? {} : { 'Svc-Delay': delay }),
       ...(retries === undefined ? {} : { 'Svc-Retries': retries }),
+      ...(priority === undefined ? {} : { 'Svc-Priority': priority }),
     };
     const path = queue === undefined ? '/v2/publish/' : `/v2/enqueue/${encodeURIComponent(queue)}/`;
     const published = await deps.queue.ask('POST', path + destination, await bodyOf(body, deps), headers);

@@ -15,13 +15,14 @@ import { isMillraceError, MillraceError } from './errors.js';
  *    triggers: events 47 and 48 of the control state;
  *    the effects of vector sets: `VRECORD`, `VREM`, `VSETATTR`;
  *    layouts of databases: event 49 of the control state, the effects `PARTITION.CLOSE` and `PARTITION.OPEN`
+ * 6  priorities of messages: the last field of their settings
  *
  * An optional last field, which readers of the previous level skip, needs no new level. A change at which they would
  * stop does: another type, version or meaning.
  */
 export const FIRST_FORMAT_LEVEL = 1;
 /** The highest level that this program reads and writes. */
-export const FORMAT_LEVEL = 5;
+export const FORMAT_LEVEL = 6;
 /** From this level on answers of successful attempts are stored. */
 export const ANSWERS_FORMAT_LEVEL = 3;
 /** From this level on alert rules and alerts are stored. */
@@ -44,6 +45,8 @@ export const BRANCHES_FORMAT_LEVEL = 5;
 export const TRIGGERS_FORMAT_LEVEL = 5;
 /** From this level on the number of a database's partitions can be changed. */
 export const LAYOUTS_FORMAT_LEVEL = 5;
+/** From this level on messages can have a priority. */
+export const PRIORITIES_FORMAT_LEVEL = 6;
 
 /** A number newer than this program knows, and the newest that it knows. */
 export interface NewerThan {

@@ -3,7 +3,8 @@ import type { AccountTerms } from '../domain/queue/index.js';
 import type { AccountId, DatabaseId } from '../kernel/index.js';
 
 export type OutboxAccount =
-  | { readonly account: AccountId; readonly terms: AccountTerms }
+  /** `formatLevel`: the level of stored formats that the installation writes. */
+  | { readonly account: AccountId; readonly terms: AccountTerms; readonly formatLevel?: number }
   /** The reason why the database may not publish. */
   | { readonly problem: string };
 

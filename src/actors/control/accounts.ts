@@ -128,7 +128,7 @@ export class Accounts implements QueueAccess, AccountBook, OutboxAccounts, Queue
     const terms = this.termsOf(account);
     return terms === undefined
       ? { problem: `the queue ${account} is not known here yet; try again` }
-      : { account, terms };
+      : { account, terms, formatLevel: view.formatLevel };
   }
 
   /** The number of log events kept for each account; undefined while this process may not know the newest number. */

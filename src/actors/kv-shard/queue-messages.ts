@@ -49,11 +49,11 @@ export class QueueMessages implements MessageComposer {
     const { accounts, random, destinations, refusals } = this.ports;
     const found = accounts.outboxAccountOf(this.database, textOfBytes(named));
     if ('problem' in found) throw refused(found.problem);
-    const { account, terms } = found;
+    const { account, terms, formatLevel } = found;
     const refusal = refusals.of(account);
     if (refusal !== undefined) throw refused(refusal);
     const refusalOf = (url: string) => destinations.refusalOf(url);
-    const asked = askedCall(kind, words.slice(1), { account: terms, nowMs, random, refusalOf });
+    const asked = askedCall(kind, words.slice(1), { account: terms, nowMs, random, formatLevel, refusalOf });
     if (!asked.isOk) throw refused(asked.message);
     const bytes = encodeOutboxRecord({ account, call: asked.call });
     const record = bytesOfBuffer(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));

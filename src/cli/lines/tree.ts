@@ -116,6 +116,7 @@ function addDataLines(root: Command, run: RunVerb): void {
     .option('--header <header...>', 'a header of the request: "Name: value"')
     .option('--delay <duration>', 'the time before the first attempt: 10s, 5m')
     .addOption(wholeOption('--retries <n>', 'the most retries'))
+    .option('--priority <class>', 'highest, high, normal, low or lowest, within its queue or flow-control key')
     .option('--queue <name>', 'the queue whose order the message keeps')
     .addHelpText('after', PUBLISH);
   dataVerb(root, 'messages', 'lists messages that are not delivered yet', run)

@@ -47,6 +47,7 @@ export {
   headerList,
   keptAnswer,
   messageStatus,
+  PRIORITIES,
 } from './model/records.js';
 export { runPart } from './model/run-records.js';
 export * from './model/settings/cron.js';

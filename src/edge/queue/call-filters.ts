@@ -37,6 +37,7 @@ const TEXT_FILTERS = {
   flowControlKey: 'flowControlKey',
   callerIp: 'callerIp',
   callerIP: 'callerIp',
+  priority: 'priority',
 } as const satisfies Record<string, keyof MessageFilter>;
 
 /** URLs may contain commas: a list of URLs is split only where the next URL begins. */

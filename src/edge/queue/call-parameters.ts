@@ -1,4 +1,5 @@
 /** OpenAPI descriptions of the parameters of lists and bulk calls, by name; call-filters.ts validates them. */
+import { PRIORITIES } from '../../domain/queue/index.js';
 import { FAILURE_FUNCTION_STATES } from '../../domain/queue/runs/index.js';
 import type { BodyShape } from '../http/body-shape.js';
 import {
@@ -39,6 +40,7 @@ const KNOWN: Readonly<Record<string, Known>> = {
   flowControlKey: texts(),
   callerIp: texts(),
   callerIP: texts('As callerIp.'),
+  priority: { schema: listOf(wordOf(PRIORITIES)), about: SEVERAL },
   workflowUrl: texts('Whole URLs; several are or-ed.'),
   workflowRunId: texts(),
   workflowUrlExactMatch: { schema: FLAG, about: 'False: also URLs that begin with this one.' },

@@ -60,7 +60,8 @@ export function settingsOf(
 ): ParsedSettings {
   const { limits } = call.grant.terms;
   const { isOfRun = false } = how;
-  const outcome = parseSettings(raw, { limits, nowMs: call.endpoint.parts.clock.nowMs(), of, ...how });
+  const { clock, formatLevel } = call.endpoint.parts;
+  const outcome = parseSettings(raw, { limits, nowMs: clock.nowMs(), formatLevel: formatLevel(), of, ...how });
   if (!outcome.isOk && outcome.isQuota && isOfRun) throw new RefusedRequest(beyondQuota(outcome.message));
   if (!outcome.isOk) throw invalid(outcome.message);
   refuseCallbacks(call, outcome.parsed.settings);

@@ -70,7 +70,7 @@ export function unlessEmpty(header: HeaderObject): HeaderObject | undefined {
 
 /** Members that messages, events and schedules share. */
 export function settingsMembers(settings: DeliverySettings) {
-  const { labels, flowControl, callback, failureCallback, retryDelay } = settings;
+  const { labels, flowControl, callback, failureCallback, retryDelay, priority } = settings;
   return {
     callback: callback?.url,
     failureCallback: failureCallback?.url,
@@ -82,6 +82,7 @@ export function settingsMembers(settings: DeliverySettings) {
     // Present with any flow control, as a published client requires.
     period: flowControl?.periodSeconds,
     retryDelayExpression: retryDelay,
+    priority,
   };
 }
 

@@ -1,5 +1,5 @@
 /** Schemas of the records of this folder, by their names in the OpenAPI document. */
-import { HTTP_METHODS, PENDING_STATES } from '../../domain/queue/index.js';
+import { HTTP_METHODS, PENDING_STATES, PRIORITIES } from '../../domain/queue/index.js';
 import { MESSAGE_STATES } from '../../ports/index.js';
 import { HEADERS, INSTANT, type JsonSchema, listOf, schemaNamed, TEXT, WHOLE, wordOf } from '../http/openapi/parts.js';
 import { recordSchema } from '../http/openapi/record-schema.js';
@@ -23,6 +23,7 @@ export const SETTINGS_MEMBERS = {
   rate: WHOLE,
   period: { ...WHOLE, description: 'Seconds; there with any flow control.' },
   retryDelayExpression: TEXT,
+  priority: { ...wordOf(PRIORITIES), description: 'Left out when it is normal.' },
 };
 export const CALLER_MEMBERS = { callerIP: { ...TEXT, description: 'As callerIp.' }, callerIp: TEXT };
 export const BODY_MEMBERS = {

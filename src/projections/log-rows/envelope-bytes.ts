@@ -2,7 +2,7 @@
  * The stored form of envelopes in the read model. The file is disposable, so a change needs only a new
  * `MESSAGE_LOG_VERSION`. Equal envelopes have equal bytes.
  */
-import type { CallbackSetting, DeliverySettings, Envelope } from '../../domain/queue/index.js';
+import { type CallbackSetting, type DeliverySettings, type Envelope, PRIORITIES } from '../../domain/queue/index.js';
 import type { MessageId, ScheduleId } from '../../kernel/index.js';
 import {
   bothWays,
@@ -11,6 +11,7 @@ import {
   later,
   listOf,
   looseText,
+  oneOf,
   optional,
   record,
   type Shape,
@@ -45,6 +46,8 @@ const settings: Shape<DeliverySettings> = record({
   ),
   labels: texts,
   redact: optional(record({ ...hiddenParts, response: trailing(record(hiddenParts)) })),
+  /** Files of earlier releases do not have it. */
+  priority: trailing(oneOf(...PRIORITIES)),
 });
 
 const envelope: Shape<Envelope> = record({

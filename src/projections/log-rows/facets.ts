@@ -16,6 +16,7 @@ export const FACETS = [
   'label',
   'flowControlKey',
   'callerIp',
+  'priority',
 ] as const;
 type FacetName = (typeof FACETS)[number];
 
@@ -35,6 +36,7 @@ export function profileOf(envelope: Envelope): Profile {
     label: [...new Set(settings.labels)].sort(),
     flowControlKey: listOf(settings.flowControl?.key),
     callerIp: listOf(callerIp === '' ? undefined : callerIp),
+    priority: [settings.priority ?? 'normal'],
   };
   return FACETS.map((name) => values[name]);
 }

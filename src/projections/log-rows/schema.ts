@@ -8,7 +8,7 @@
  * - `answer_bytes` of an account counts its kept answers to successful attempts.
  * - A body's id is `account · 2^36 + number`.
  */
-export const MESSAGE_LOG_VERSION = 3;
+export const MESSAGE_LOG_VERSION = 4;
 
 /** States from here on are rare enough for a partial index. */
 export const FIRST_RARE_STATE = 3;

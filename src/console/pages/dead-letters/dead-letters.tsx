@@ -27,6 +27,7 @@ const FILTERS: readonly Filter[] = [
   { name: 'topicName', label: 'URL group', isRare: true },
   { name: 'scheduleId', label: 'Schedule', isRare: true },
   { name: 'flowControlKey', label: 'Flow-control key', isRare: true },
+  { name: 'priority', label: 'Priority', placeholder: 'high', isRare: true },
   { name: 'callerIp', label: 'Caller', placeholder: '127.0.0.1', isRare: true },
   { name: 'fromDate', label: 'Failed from', type: 'datetime-local', isRare: true },
   { name: 'toDate', label: 'Failed to', type: 'datetime-local', isRare: true },

@@ -19,6 +19,7 @@ const WORDS = [
   'topicName',
   'scheduleId',
   'flowControlKey',
+  'priority',
   'callerIp',
 ];
 

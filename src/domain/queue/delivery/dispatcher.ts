@@ -243,6 +243,7 @@ export class Dispatcher implements DispatchHooks {
     let hasStarted = false;
     if (!this.#parks(lane, message, woke)) {
       list.push(lane);
+      lane.messages.starts(message);
       hasStarted = start(message);
     }
     this.#settleWake(woke);

@@ -2,9 +2,10 @@
  * Data structures of the dispatcher: lanes of messages that wait for the same resources, lists of lanes, and gates
  * where lanes park. A lane is in at most one list: the wheel's, or a gate's.
  */
-import { type HeapItem, IndexedHeap } from '../collections/indexed-heap.js';
+import type { HeapItem } from '../collections/indexed-heap.js';
 import type { Message, WaitingLine } from '../model/messages/message.js';
 import type { FlowKey } from '../model/state/flow-key.js';
+import { ClassedMessages } from './classed-messages.js';
 
 /**
  * Kinds of lanes:
@@ -16,7 +17,7 @@ import type { FlowKey } from '../model/state/flow-key.js';
 export type LaneKind = 'message' | 'line' | 'holder' | 'restart';
 
 export class Lane implements WaitingLine {
-  readonly messages: IndexedHeap<Message>;
+  readonly messages: ClassedMessages;
   list: LaneList | undefined;
   previous: Lane | undefined;
   next: Lane | undefined;
@@ -30,7 +31,7 @@ export class Lane implements WaitingLine {
     readonly kind: LaneKind,
     private readonly left: (lane: Lane, message: Message) => void,
   ) {
-    this.messages = new IndexedHeap(kind === 'line' ? isAcceptedBefore : isDueBefore);
+    this.messages = new ClassedMessages(kind === 'line' ? isAcceptedBefore : isDueBefore);
   }
 
   leave(message: Message): void {

@@ -40,6 +40,7 @@ export function messageMatcher(filter: MessageFilter): (message: FilteredMessage
   oneOf(filter.queueName, (message) => message.envelope.queueName);
   oneOf(filter.scheduleId, (message) => message.envelope.scheduleId);
   oneOf(filter.flowControlKey, (message) => message.envelope.settings.flowControl?.key);
+  oneOf(filter.priority, (message) => message.envelope.settings.priority ?? 'normal');
   oneOf(filter.callerIp, (message) => message.envelope.callerIp);
   oneOf(filter.path, (message) => urlPartsOf(message.envelope).path);
   if (filter.host !== undefined) {

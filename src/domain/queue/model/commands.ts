@@ -97,6 +97,7 @@ const filter = record({
   toMs: absent(number),
   /** Only in the DLQ. */
   responseStatus: absent(listOf(whole)),
+  priority: trailing(texts),
 });
 export type MessageFilter = TypeOf<typeof filter>;
 

@@ -90,6 +90,10 @@ const redaction = record({
 });
 export type Redaction = TypeOf<typeof redaction>;
 
+/** From the first to the last class. Stored by index: the order never changes. */
+export const PRIORITIES = ['highest', 'high', 'normal', 'low', 'lowest'] as const;
+export type Priority = (typeof PRIORITIES)[number];
+
 /** URL and settings of the message that reports the outcome of another. */
 export interface CallbackSetting {
   readonly url: string;
@@ -115,6 +119,8 @@ export const settings = record({
   flowControl: optional(flowControl),
   labels: texts,
   redact: optional(redaction),
+  /** Left out: normal. */
+  priority: trailing(oneOf(...PRIORITIES)),
 });
 export type DeliverySettings = TypeOf<typeof settings>;
 

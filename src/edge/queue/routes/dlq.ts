@@ -37,6 +37,7 @@ const PARAMETERS = [
   'callerIp',
   'label',
   'flowControlKey',
+  'priority',
   'cursor',
   'count',
   'order',

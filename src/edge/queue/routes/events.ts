@@ -40,6 +40,7 @@ const FILTERS = [
   'toDate',
   'label',
   'flowControlKey',
+  'priority',
   'callerIp',
 ];
 const PARAMETERS: ReadonlySet<string> = new Set([...FILTERS, 'cursor', 'count', 'order', 'groupBy', 'trimBody']);

@@ -35,6 +35,7 @@ const FILTERS = [
   'path',
   'label',
   'flowControlKey',
+  'priority',
   'fromDate',
   'toDate',
   'scheduleId',

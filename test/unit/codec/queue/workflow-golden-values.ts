@@ -192,7 +192,7 @@ export const RUN_PARTS: { readonly [Role in RunPart['role']]: Extract<RunPart, {
   failure: { role: 'failure', ...ofRun, dlqId, payload: { number: 9, bytes: 120 } },
 };
 
-/** Messages of runs, and a delivery with its answer, by the names that their bytes have in the file. */
+/** Messages of runs, a message with a priority, and a delivery with its answer, by the names that their bytes have in the file. */
 export const GOLDEN_RUN_MESSAGES: Readonly<Record<string, QueueEvent>> = {
   'MessageDelivered, answer': {
     type: 'MessageDelivered',
@@ -201,6 +201,10 @@ export const GOLDEN_RUN_MESSAGES: Readonly<Record<string, QueueEvent>> = {
     status: 201,
     durationMs: 12.5,
     answer: { header: [['Via', 'a']], body: Uint8Array.of(1, 0x7f, 0x80, 0xff), isCut: true },
+  },
+  'MessageAccepted, priority': {
+    ...accepted,
+    envelope: { ...envelope, settings: { ...envelope.settings, priority: 'low' } },
   },
   'MessageAccepted, payload': {
     ...accepted,

@@ -96,13 +96,14 @@ function State({ row: { state, status } }: { readonly row: MessageRow }) {
 /** Each label links to all messages with the same one. */
 function Belongs({ row }: { readonly row: MessageRow }) {
   const links = useLinks();
-  const { labels, queueName, topicName, scheduleId, flowControlKey } = row;
+  const { labels, queueName, topicName, scheduleId, flowControlKey, priority } = row;
   const all = [
     ...labels.map((label) => ['label', label, label] as const),
     ['queueName', queueName, `queue ${queueName}`],
     ['topicName', topicName, `group ${topicName}`],
     ['scheduleId', scheduleId, `schedule ${scheduleId}`],
     ['flowControlKey', flowControlKey, `key ${flowControlKey}`],
+    ['priority', priority, `${priority} priority`],
   ] as const;
   return (
     <span class="belongs">

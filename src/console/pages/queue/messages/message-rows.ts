@@ -15,6 +15,8 @@ export interface MessageRow {
   readonly topicName: string | undefined;
   readonly scheduleId: string | undefined;
   readonly flowControlKey: string | undefined;
+  /** Undefined: normal. */
+  readonly priority: string | undefined;
   /** Time of its last change of state, or of its acceptance. */
   readonly atMs: number;
   readonly nextMs: number | undefined;
@@ -34,7 +36,7 @@ export interface MessagePage {
 export type StateCounts = Partial<Record<StateId, number>>;
 
 /** Address parameters that filter the list, with the API's names. */
-const FILTER_WORDS = ['url', 'label', 'callerIp', 'queueName', 'flowControlKey', 'topicName', 'scheduleId'];
+const FILTER_WORDS = ['url', 'label', 'callerIp', 'queueName', 'flowControlKey', 'priority', 'topicName', 'scheduleId'];
 const OF_FAILED = 'responseStatus';
 const PAGE = 50;
 
@@ -155,12 +157,22 @@ export async function endedCounts(
 
 type Shared = Pick<
   Schemas['LogEvent'],
-  'messageId' | 'url' | 'method' | 'labels' | 'queueName' | 'topicName' | 'scheduleId' | 'flowControlKey'
+  'messageId' | 'url' | 'method' | 'labels' | 'queueName' | 'topicName' | 'scheduleId' | 'flowControlKey' | 'priority'
 >;
 
 function shared(message: Shared) {
-  const { messageId: id, url, method, labels = [], queueName, topicName, scheduleId, flowControlKey } = message;
-  return { id, url, method, labels, queueName, topicName, scheduleId, flowControlKey };
+  const {
+    messageId: id,
+    url,
+    method,
+    labels = [],
+    queueName,
+    topicName,
+    scheduleId,
+    flowControlKey,
+    priority,
+  } = message;
+  return { id, url, method, labels, queueName, topicName, scheduleId, flowControlKey, priority };
 }
 
 function pendingRow(message: Schemas['PendingMessage']): MessageRow {

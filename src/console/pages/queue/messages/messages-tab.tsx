@@ -25,6 +25,7 @@ const FILTERS: readonly Filter[] = [
   { name: 'label', label: 'Label' },
   { name: 'queueName', label: 'Queue' },
   { name: 'flowControlKey', label: 'Flow-control key' },
+  { name: 'priority', label: 'Priority', placeholder: 'high' },
   { name: 'topicName', label: 'URL group' },
   { name: 'scheduleId', label: 'Schedule' },
   { name: 'callerIp', label: 'Caller', placeholder: '127.0.0.1' },

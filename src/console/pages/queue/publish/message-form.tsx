@@ -100,9 +100,17 @@ function Callbacks({ draft }: PartProps) {
   );
 }
 
-function Flow({ draft: { flowKey, parallelism, rate, period } }: PartProps) {
+const PRIORITY_CHOICES = [
+  ['', 'Normal'],
+  ['highest', 'Highest: 16 starts'],
+  ['high', 'High: 8 starts'],
+  ['low', 'Low: 2 starts'],
+  ['lowest', 'Lowest: 1 start'],
+] as const;
+
+function Flow({ draft: { flowKey, parallelism, rate, period, priority } }: PartProps) {
   return (
-    <Part title="Flow control" fields={[flowKey]}>
+    <Part title="Flow control and priority" fields={[flowKey, priority]}>
       <div class="form-grid">
         <TextField label="Key" value={flowKey} placeholder="shop" />
         <TextField label="Parallelism" type="number" value={parallelism} placeholder="10" />
@@ -110,6 +118,11 @@ function Flow({ draft: { flowKey, parallelism, rate, period } }: PartProps) {
         <TextField label="Period of the rate" value={period} placeholder="1m" hint="A second when left out" />
       </div>
       <p class="small muted">The limits hold for all messages of the key, from this one on.</p>
+      <Choice
+        label="Priority: its share for 4 starts of the normal class"
+        value={priority}
+        options={PRIORITY_CHOICES}
+      />
     </Part>
   );
 }

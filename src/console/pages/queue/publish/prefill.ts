@@ -20,6 +20,7 @@ type Settings = Pick<
   | 'rate'
   | 'period'
   | 'retryDelayExpression'
+  | 'priority'
 >;
 
 export interface Prefilled {
@@ -80,6 +81,7 @@ function prefilled(shown: Settings, own: Partial<DraftTexts>): Prefilled {
     parallelism: parallelism === undefined ? '' : String(parallelism),
     rate: rate === undefined ? '' : String(rate),
     period: rate === undefined || period === undefined ? '' : `${period}s`,
+    priority: shown.priority ?? '',
     labels: (shown.labels ?? []).join(','),
   };
   const notes = [

@@ -46,7 +46,7 @@ function placeOf({ messageId, message, nextDeliveryTime, isUnderWay }: Story): r
 }
 
 function belongings({ message, callbackOf }: Story, links: Links): readonly Fact[] {
-  const { labels, queueName, topicName, endpointName, scheduleId, flowControlKey } = message;
+  const { labels, queueName, topicName, endpointName, scheduleId, flowControlKey, priority } = message;
   const to = (text: string | undefined, href: string) => text && <a href={href}>{text}</a>;
   return [
     ['Callback of', callbackOf && to(callbackOf, links.message(callbackOf))],
@@ -54,6 +54,7 @@ function belongings({ message, callbackOf }: Story, links: Links): readonly Fact
     ['Queue', to(queueName, links.queue({ tab: 'queues' }))],
     ['URL group', topicName && [to(topicName, links.queue({ tab: 'groups' })), endpointName && `, ${endpointName}`]],
     ['Schedule', to(scheduleId, links.queue({ tab: 'schedules', ticks: scheduleId }))],
+    ['Priority', to(priority, links.queue({ priority }))],
     ['Flow-control key', to(flowControlKey, links.queue({ tab: 'flow', search: flowControlKey }))],
   ];
 }

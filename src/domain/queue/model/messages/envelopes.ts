@@ -144,6 +144,7 @@ function fieldsOf(settings: DeliverySettings): readonly Field[] {
     settings.labels,
     redact && fieldsOfHidden(redact),
     redact?.response && fieldsOfHidden(redact.response),
+    settings.priority,
   ];
 }
 
@@ -177,6 +178,7 @@ function isPlainlySet(a: DeliverySettings, b: DeliverySettings): boolean {
     a.callback === b.callback &&
     a.failureCallback === b.failureCallback &&
     a.redact === b.redact &&
+    a.priority === b.priority &&
     a.labels.length === 0 &&
     b.labels.length === 0 &&
     a.flowControl?.key === b.flowControl?.key &&

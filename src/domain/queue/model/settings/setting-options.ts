@@ -27,6 +27,7 @@ export const OPTION_NAMES = [
   'flow-control-value',
   'label',
   'redact-fields',
+  'priority',
   'queue-name',
   'cron',
   'schedule-id',

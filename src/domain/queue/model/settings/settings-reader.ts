@@ -6,6 +6,7 @@
  *  SR2 redacted parts of a message are also hidden in its callbacks, which repeat them in their bodies
  *  SR3 the account's limits hold for callbacks as for messages
  */
+import { PRIORITIES_FORMAT_LEVEL } from '../../../../kernel/index.js';
 import { MAX_CALLBACK_DEPTH } from '../limits.js';
 import {
   type AccountLimits,
@@ -15,6 +16,8 @@ import {
   type HeaderList,
   HTTP_METHODS,
   type HttpMethod,
+  PRIORITIES,
+  type Priority,
   type Redaction,
 } from '../records.js';
 import { parseCron } from './cron.js';
@@ -65,6 +68,8 @@ export interface SettingsContext {
    * accepted such settings.
    */
   readonly refuses?: 'options' | 'callbacks' | undefined;
+  /** The level of stored formats, for options that need one. Default: no option is refused for it. */
+  readonly formatLevel?: number;
 }
 
 type Of = SettingsContext['of'];
@@ -95,6 +100,7 @@ const PLACES: Partial<Readonly<Record<OptionName, string>>> = {
 };
 
 const METHODS: ReadonlySet<string> = new Set(HTTP_METHODS);
+const PRIORITY_WORDS: ReadonlySet<string> = new Set(PRIORITIES);
 const NO_LABELS: readonly string[] = [];
 const NOTHING_OF_A_BODY = { contentType: undefined, contentEncoding: undefined };
 const JSON_HEADER: HeaderList = [['Content-Type', 'application/json']];
@@ -172,7 +178,8 @@ export class SettingsReader {
   #settings(options: SettingOptions, base: DeliverySettings): DeliverySettings {
     const maxRetries = this.#retries(options) ?? base.maxRetries;
     const redact = this.#redaction(options) ?? base.redact;
-    return {
+    const priority = this.#priority(options) ?? base.priority;
+    const settings = {
       method: this.#method(options) ?? base.method,
       header: this.#header(options, base.header),
       maxRetries,
@@ -185,6 +192,7 @@ export class SettingsReader {
       labels: this.#labels(options) ?? base.labels,
       redact,
     };
+    return priority === undefined || priority === 'normal' ? settings : { ...settings, priority };
   }
 
   #callback(
@@ -307,6 +315,21 @@ export class SettingsReader {
     if (text === undefined) return undefined;
     const outcome = parseRedaction(text);
     return outcome.isOk ? outcome.redaction : this.#refuse(options, 'redact-fields', outcome.message);
+  }
+
+  #priority(options: SettingOptions): Priority | undefined {
+    const word = options.text('priority')?.toLowerCase();
+    if (word === undefined) return undefined;
+    const { formatLevel = PRIORITIES_FORMAT_LEVEL } = this.context;
+    if (formatLevel < PRIORITIES_FORMAT_LEVEL) {
+      return this.#refuse(
+        options,
+        'priority',
+        `needs format level ${PRIORITIES_FORMAT_LEVEL}: run millrace cluster upgrade`,
+      );
+    }
+    if (PRIORITY_WORDS.has(word)) return word as Priority;
+    return this.#refuse(options, 'priority', `must be one of ${PRIORITIES.join(', ')}`);
   }
 
   #deduplication(options: SettingOptions): ParsedSettings['deduplication'] {

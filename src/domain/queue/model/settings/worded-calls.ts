@@ -29,6 +29,8 @@ export interface AskedTerms {
   readonly account: AccountTerms;
   readonly nowMs: number;
   readonly random: Random;
+  /** The level of stored formats. */
+  readonly formatLevel?: number | undefined;
   /** The reason why a URL must not be called, as far as its text shows it. */
   refusalOf(url: string): string | undefined;
 }
@@ -215,10 +217,13 @@ function destinationOf(text: string): NamedDestination {
 
 function settingsOf(
   headers: HeaderList,
-  { account, nowMs, refusalOf }: AskedTerms,
+  { account, nowMs, formatLevel, refusalOf }: AskedTerms,
   how: Pick<SettingsContext, 'of' | 'isOfRun' | 'refuses'>,
 ): ParsedSettings {
-  const outcome = parseSettings({ headers, query: [] }, { limits: account.limits, nowMs, ...how });
+  const outcome = parseSettings(
+    { headers, query: [] },
+    { limits: account.limits, nowMs, ...(formatLevel !== undefined && { formatLevel }), ...how },
+  );
   if (!outcome.isOk) throw new Refusal(outcome.message);
   const refuseCallbacks = ({ callback, failureCallback }: DeliverySettings): void => {
     refuseCallback('callback', callback);
