@@ -19,7 +19,7 @@ SOURCES := $(shell find src test bench -type f 2>/dev/null)
 PAGES := README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md $(shell find docs -type f 2>/dev/null)
 
 .PHONY: help install build package site run dev typecheck lint format test test-smoke test-integration test-browser test-timed test-differential test-sim test-chaos test-fuzz test-random \
-        bench bench-quick check docs house pictures clean up down
+        bench bench-quick check docs house manifests pictures clean up down
 
 help: ## prints this list
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z%-]+):.*## /\1\t/' | expand -t 20
@@ -150,6 +150,10 @@ docs: dist/.built ## writes the generated pages
 	node infra/write-metrics-page.mjs
 	node infra/write-house.mjs
 	node infra/dashboards/write.mjs
+
+manifests: ## renders infra/helm into infra/kubernetes
+	infra/fetch-helm.sh
+	infra/write-manifests.sh
 
 house: dist/.built ## draws the folders of src and their imports: docs/house.svg
 	node infra/write-house.mjs

@@ -49,7 +49,7 @@ export function misfitsOfApi(manifests: readonly Manifest[]): string {
 function asTypeScript(manifest: Manifest, index: number): string {
   const { apiVersion, kind, metadata } = manifest;
   const from = MODULES[apiVersion];
-  if (from === undefined) throw new Error(`${kind} ${metadata.name}: nobody knows ${apiVersion} here`);
+  if (from === undefined) throw new Error(`${kind} ${metadata.name}: the types of ${apiVersion} are not in the list`);
   const type = `import('kubernetes-types/${from}').${kind}`;
   return `// ${kind} ${metadata.name}\nexport const manifest${index}: ${type} = ${JSON.stringify(manifest, null, 2)};`;
 }
