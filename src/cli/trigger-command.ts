@@ -20,6 +20,7 @@ interface ShownTrigger {
   readonly events: readonly string[];
   readonly destination: Readonly<Record<string, string>>;
   readonly isPaused: boolean;
+  readonly state: 'active' | 'paused' | 'lost';
   readonly lagSeconds?: number;
 }
 
@@ -90,23 +91,16 @@ async function act(
   body?: string,
 ): Promise<void> {
   const trigger = (await queue.ask('POST', `${pathOf(asked)}/${action}`, body)) as ShownTrigger;
-  write(shown(asked, trigger, () => `${trigger.triggerId} ${trigger.isPaused ? 'paused' : 'active'}\n`));
+  write(shown(asked, trigger, () => `${trigger.triggerId} ${trigger.state}\n`));
 }
 
 function pathOf({ words: [id = ''] }: ParsedArguments): string {
   return `/v2/triggers/${encodeURIComponent(id)}`;
 }
 
-function rowOf({ triggerId, name, isPaused, lagSeconds, patterns, destination }: ShownTrigger): string[] {
+function rowOf({ triggerId, name, state, lagSeconds, patterns, destination }: ShownTrigger): string[] {
   const lag = lagSeconds === undefined ? '' : `${lagSeconds} s`;
-  return [
-    triggerId,
-    name,
-    isPaused ? 'paused' : 'active',
-    lag,
-    patterns.join(' '),
-    Object.values(destination).join(' '),
-  ];
+  return [triggerId, name, state, lag, patterns.join(' '), Object.values(destination).join(' ')];
 }
 
 /** `Name: value`, as a header. */

@@ -1,15 +1,19 @@
 /** The queue: its shards in a process with the role `queue`, and its endpoint with access to the owners. */
 import type { DependencyContainer } from 'tsyringe';
+import { Sweeps } from '../actors/control/index.js';
 import { MAX_INTAKE_BYTES, ProcessTrials, QueueOwner, QueueShardGateway } from '../actors/queue/index.js';
 import { callerSilenceMs, ROUTE_RETRY_MS } from '../actors/runtime/index.js';
-import { TriggerDesk, TriggerRelays } from '../actors/triggers/index.js';
+import { LaneQueueSweep, TriggerDesk, TriggerRelays } from '../actors/triggers/index.js';
 import { JwtDeliverySigner } from '../adapters/http-delivery/index.js';
 import { shardNames } from '../adapters/nats/index.js';
 import { DeliveredHeaders } from '../domain/queue/index.js';
 import { createQueueServer, type QueueServer, type QueueServerParts } from '../edge/index.js';
-import { ANSWERS_FORMAT_LEVEL } from '../kernel/index.js';
+import { ANSWERS_FORMAT_LEVEL, ByteBudget } from '../kernel/index.js';
 import { ownedShards } from './shards-module.js';
 import * as tokens from './tokens.js';
+
+/** Looking at the queues of loaded accounts takes a few milliseconds. */
+const LANE_QUEUES_EVERY_MS = 15_000;
 
 export function registerQueueOwner(c: DependencyContainer): void {
   tokens.once(c, tokens.QUEUE_OWNER, () => {
@@ -79,6 +83,10 @@ export function queueEndpoint(c: DependencyContainer, endpoint: Partial<QueueSer
 
 /** Leads to the owners of accounts from every process; trial runs are in each process, too. */
 export function registerQueueGateway(c: DependencyContainer): void {
+  tokens.once(c, tokens.TRIGGER_COPIES, () => {
+    const { triggerMemoryBytes } = c.resolve(tokens.CONFIG).delivery;
+    return new ByteBudget(triggerMemoryBytes ?? c.resolve(tokens.MEMORY).triggerBytes);
+  });
   tokens.once(c, tokens.TRIALS, () => new ProcessTrials(tokens.portsOf(c), c.resolve(tokens.SESSION).processId));
   tokens.once(c, tokens.QUEUE_GATEWAY, () => {
     const { isExclusive, layout } = c.resolve(tokens.NATS);
@@ -99,7 +107,21 @@ export async function startTriggers(c: DependencyContainer): Promise<void> {
   await c.resolve(tokens.LIFETIME).run(new TriggerRelays(ports, c.resolve(tokens.NATS).layout.kvShards));
 }
 
+/** Queues of deleted triggers, in a process with accounts. */
+export async function startLaneQueueSweep(c: DependencyContainer): Promise<void> {
+  const owner = c.resolve(tokens.QUEUE_OWNER);
+  const { view } = c.resolve(tokens.CONTROL);
+  const { timers, log } = tokens.portsOf(c);
+  const sweep = new LaneQueueSweep({
+    queue: c.resolve(tokens.QUEUE_GATEWAY),
+    emptyQueues: () => owner.emptyQueues(),
+    knownTriggers: () => view.knownTriggers(),
+  });
+  const sweeps = [{ name: 'queues of triggers', everyMs: LANE_QUEUES_EVERY_MS, run: () => sweep.look() }];
+  await c.resolve(tokens.LIFETIME).run(new Sweeps({ isOwner: () => true, timers, log, sweeps }));
+}
+
 function triggerPortsOf(c: DependencyContainer) {
   const [queue, destinations] = [c.resolve(tokens.QUEUE_GATEWAY), c.resolve(tokens.HTTP_OUT)];
-  return { ...tokens.portsOf(c), queue, destinations };
+  return { ...tokens.portsOf(c), queue, destinations, copyBudget: c.resolve(tokens.TRIGGER_COPIES) };
 }

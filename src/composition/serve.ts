@@ -22,7 +22,7 @@ import { startEndpoints } from './endpoints.js';
 import { registerKvGateway, registerKvOwner } from './kv-module.js';
 import { registerBasics, registerMembership, registerNats } from './process-module.js';
 import { registerReadModels, registerRemoteReadModels, startReadModels } from './projections-module.js';
-import { registerQueueGateway, registerQueueOwner, startTriggers } from './queue-module.js';
+import { registerQueueGateway, registerQueueOwner, startLaneQueueSweep, startTriggers } from './queue-module.js';
 import { registerRemoteSearch, registerSearch, startSearch } from './search-module.js';
 import { registerShards } from './shards-module.js';
 import * as tokens from './tokens.js';
@@ -153,7 +153,10 @@ async function startOwners(c: DependencyContainer): Promise<void> {
     registerKvOwner(c);
     await life.run(c.resolve(tokens.KV_OWNER));
   }
-  if (hasRole(c, 'queue')) await life.run(c.resolve(tokens.QUEUE_OWNER));
+  if (hasRole(c, 'queue')) {
+    await life.run(c.resolve(tokens.QUEUE_OWNER));
+    await startLaneQueueSweep(c);
+  }
   if (hasRole(c, 'kv')) await startTriggers(c);
   registerKvGateway(c);
   registerDuties(c);

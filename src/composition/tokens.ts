@@ -25,6 +25,7 @@ import type { SupervisorLink, WorkerStart } from '../adapters/workers/index.js';
 import type { Config } from '../config/index.js';
 import type { KeepRequest, KeptState } from '../journal/backup/index.js';
 import type { BranchRequest, ReferredState } from '../journal/index.js';
+import type { ByteBudget } from '../kernel/index.js';
 import type {
   BootTime,
   Bus,
@@ -139,6 +140,8 @@ export const SEARCH = token<SearchQueries & VectorQueries>('SearchQueries');
 
 // In a process with the role.
 export const KV_OWNER = token<KvOwner>('KvOwner');
+/** Memory for the copies of databases that triggers need. */
+export const TRIGGER_COPIES = token<ByteBudget>('TriggerCopies');
 export const QUEUE_OWNER = token<QueueOwner>('QueueOwner');
 export const READ_MODELS_THREAD =
   token<AnsweringThread<ReadModelsTask, ReadModelsInstruction, ReadModelWorkerStatus>>('ReadModelsThread');

@@ -342,6 +342,10 @@ export const DEFAULTS = {
     'Memory for waiting messages of all accounts, about 280 bytes each; one account may use nine tenths. Bodies leave memory to make room for them.',
     '25 % of MILLRACE_MEMORY_BYTES',
   ),
+  triggerMemoryBytes: unset(
+    'Memory for copies of databases, of all triggers with values or filters, and while a snapshot is sent; one account may use half. A trigger without room waits.',
+    '40 % of MILLRACE_MEMORY_BYTES',
+  ),
   queueMaxMessages: as(
     10_000_000,
     'Waiting messages of one account, with its DLQ: more than five gigabytes of heap. In a smaller process, memory is the limit.',

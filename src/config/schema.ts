@@ -196,6 +196,7 @@ class DeliveryConfig {
   @setting(bytes(64 * KIB, 64 * GIB)) readonly deliveryAnswerBytes!: number;
   @setting(bytes(64 * KIB, 64 * GIB)) readonly queueBodyMemoryBytes!: number;
   @setting(bytes(16 * MIB, 1024 * GIB)) readonly queueMemoryBytes!: number | undefined;
+  @setting(bytes(1 * MIB, 1024 * GIB)) readonly triggerMemoryBytes!: number | undefined;
   @setting(whole(1, 1_000_000_000)) readonly queueMaxMessages!: number;
   @setting(bytes(64 * KIB, 1024 * GIB)) readonly queueMaxBytes!: number;
   @setting(milliseconds(50, 60_000)) readonly queueTellAfterMs!: number;

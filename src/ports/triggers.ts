@@ -12,6 +12,8 @@ export interface TriggerLag {
   readonly entries: number;
   /** The age of the first entry that was not read yet, in milliseconds; 0: none. */
   readonly lagMs: number;
+  /** The reason why it cannot go on: the journal does not have the next entry any more. */
+  readonly lost?: string | undefined;
 }
 
 export interface FedRecord {
@@ -30,11 +32,15 @@ export interface FeedPage {
 export interface FeedReader {
   /** The next records, at most `most`; none: the end of the journals is reached for now. @throws as `openFeed` */
   next(most: number, signal: AbortSignal): Promise<FeedPage>;
+  /** Releases its memory. */
+  close(): void;
 }
 
 export interface Triggers {
   /** The queues that the trigger's messages go through, apart from those of its options. */
   queuesOf(trigger: Trigger): readonly string[];
+  /** Removes the empty ones of a deleted trigger; a sweep removes the others once their messages have ended. */
+  removeQueues(trigger: Trigger): Promise<void>;
   /** The reason why the trigger is not valid: a pattern, the filter, the destination or an option. */
   problemOf(trigger: Trigger, terms: AccountTerms): string | undefined;
   /** The positions of the database's shards at that moment. @throws INVALID for one that is not kept; JOURNAL_UNAVAILABLE */

@@ -11,7 +11,7 @@
  *      leases and counts are not such changes)
  */
 import { encodeControlApplied } from '../../codec/control/index.js';
-import { type ControlState, isBranch, isChangingLayout } from '../../domain/control/index.js';
+import { type ControlState, isBranch, isChangingLayout, type Trigger } from '../../domain/control/index.js';
 import {
   type BackupId,
   BoundedCache,
@@ -158,6 +158,11 @@ export class ControlView implements Access, RespAccess {
     if (!this.isFresh) return undefined;
     const live = [...this.state.databases.values()].filter(({ deletedAtMs }) => deletedAtMs === undefined);
     return new Set(live.filter(isBranch).map(({ id }) => id));
+  }
+
+  /** Undefined while this process may have missed some. */
+  knownTriggers(): Iterable<Trigger> | undefined {
+    return this.isFresh ? this.state.triggers.byId.values() : undefined;
   }
 
   /** Resolves when the copy is fresh, and after `maxMs` at the latest. */

@@ -13,7 +13,7 @@ import {
   rowOf,
 } from '../../domain/queue/index.js';
 import { BodyReader } from '../../journal/index.js';
-import { MillraceError, type ShardName } from '../../kernel/index.js';
+import { type AccountId, MillraceError, type ShardName } from '../../kernel/index.js';
 import {
   type Bus,
   type DeliverySigner,
@@ -152,6 +152,13 @@ export class QueueOwner {
   stop(): Promise<void> {
     this.#held.stop();
     return this.#owned.stop();
+  }
+
+  /** Queues of the accounts in memory whose messages have all ended. */
+  *emptyQueues(): Iterable<readonly [account: AccountId, name: string]> {
+    for (const { account, fold } of this.#queues()) {
+      for (const name of fold.engine.emptyQueues()) yield [account, name];
+    }
   }
 
   *#queues() {

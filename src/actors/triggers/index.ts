@@ -1,3 +1,4 @@
+export { LaneQueueSweep } from './lane-queue-sweep.js';
 export { TriggerDesk } from './trigger-desk.js';
 export { TriggerRelay } from './trigger-relay.js';
 export { TriggerRelays } from './trigger-relays.js';

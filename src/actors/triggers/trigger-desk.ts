@@ -12,6 +12,7 @@ import { clockAfter, endPosition, positionBefore } from './position-at.js';
 import { TriggerFeed } from './trigger-feed.js';
 import { laneQueues, type MessagePorts, messageOf } from './trigger-messages.js';
 import { partitionsByShard, placeOf, sequenceAfter, sourceOf } from './trigger-position.js';
+import { notKept } from './trigger-relay.js';
 
 export interface TriggerDeskPorts extends CopyPorts, MessagePorts {
   readonly queue: Pick<QueueGateway, 'ask'>;
@@ -52,7 +53,14 @@ export class TriggerDesk implements Triggers {
     return {
       entries: lags.reduce((sum, { entries }) => sum + entries, 0),
       lagMs: Math.max(0, ...lags.map(({ lagMs }) => lagMs)),
+      lost: lags.find(({ lost }) => lost !== undefined)?.lost,
     };
+  }
+
+  async removeQueues(trigger: Trigger): Promise<void> {
+    for (const name of laneQueues(trigger)) {
+      await this.ports.queue.ask(trigger.account, { type: 'DeleteQueue', name, ifEmpty: true });
+    }
   }
 
   openFeed(trigger: Trigger, layout: PartitionLayout, cursor: string | undefined): FeedReader {
@@ -67,10 +75,11 @@ export class TriggerDesk implements Triggers {
     const reply = await queue.ask(account, { type: 'TakeOutbox', source: sourceOf(id, shard), records: [] });
     const taken = reply.type === 'OutboxTaken' ? reply.sequence : 0;
     const { position } = placeOf(Math.max(taken, sequenceAfter(start)));
-    const { last } = await journal.tail(shard);
+    const { first, last } = await journal.tail(shard);
     const entries = Math.max(0, last - position);
     const clockMs = entries === 0 ? undefined : await clockAfter(journal, shard, position);
-    return { entries, lagMs: clockMs === undefined ? 0 : Math.max(0, clock.nowMs() - clockMs) };
+    const lagMs = clockMs === undefined ? 0 : Math.max(0, clock.nowMs() - clockMs);
+    return { entries, lagMs, lost: position + 1 < first ? notKept(shard, position + 1).message : undefined };
   }
 }
 

@@ -80,9 +80,18 @@ export class TriggerFeed implements FeedReader {
       records.push({ cursor: this.#cursor, record: changeRecord(this.trigger, change) });
     }
     // The copies are after the entry, and the next page begins within it.
-    if (isCut) this.#sources.delete(shard);
+    if (isCut) this.#forget(shard);
     else this.#places.set(shard, { position, index: undefined });
     return !isCut && records.length < most;
+  }
+
+  close(): void {
+    for (const shard of [...this.#sources.keys()]) this.#forget(shard);
+  }
+
+  #forget(shard: ShardName): void {
+    this.#sources.get(shard)?.copies?.close();
+    this.#sources.delete(shard);
   }
 
   async #sourceOf(shard: ShardName, position: number, signal: AbortSignal): Promise<ChangeSource> {
@@ -90,8 +99,11 @@ export class TriggerFeed implements FeedReader {
     if (known !== undefined) return known;
     const { trigger } = this;
     const partitions = this.partitions.get(shard) ?? new Set();
+    const { account } = trigger;
     const needsCopies = trigger.filter !== '' || trigger.values.length > 0;
-    const copies = needsCopies ? await PartitionCopies.at(this.ports, shard, partitions, position, signal) : undefined;
+    const copies = needsCopies
+      ? await PartitionCopies.at(this.ports, { account, shard, partitions, position }, signal)
+      : undefined;
     const source = { shard, partitions, selection: new KeySelection(trigger), copies };
     this.#sources.set(shard, source);
     return source;

@@ -26,6 +26,11 @@ export function laneQueues({ id, order, lanes, destination }: Trigger): readonly
   return Array.from({ length: lanes }, (_, lane) => (lane === 0 ? `trigger-${id}` : `trigger-${id}-${lane}`));
 }
 
+/** Queues of this form are made for triggers alone. */
+export function isLaneQueue(name: string): boolean {
+  return /^trigger-tr-[a-z2-7]{16}(-\d+)?$/.test(name);
+}
+
 /**
  * The call for one change.
  * @throws INVALID with the queue's text

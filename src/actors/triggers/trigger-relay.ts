@@ -10,7 +10,13 @@
 import type { Trigger } from '../../domain/control/index.js';
 import type { QueueReply, SequencedCall } from '../../domain/queue/index.js';
 import { Chain, EntryFeed, followLog, readEntryAt } from '../../journal/index.js';
-import { describeError, MillraceError, type PartitionName, type ShardName } from '../../kernel/index.js';
+import {
+  type ByteBudget,
+  describeError,
+  MillraceError,
+  type PartitionName,
+  type ShardName,
+} from '../../kernel/index.js';
 import type { QueueGateway, StoragePorts, StoredMessage } from '../../ports/index.js';
 import type { ChangedKey } from './change-record.js';
 import { type ChangeSource, entryChanges, type ReadChanges } from './entry-changes.js';
@@ -34,6 +40,7 @@ const ADVANCE_AFTER_MS = 5_000;
 export interface TriggerRelayPorts extends StoragePorts, MessagePorts {
   readonly queue: Pick<QueueGateway, 'ask'>;
   readonly accounts: TriggerAccounts;
+  readonly copyBudget: ByteBudget;
 }
 
 export class TriggerRelay {
@@ -99,8 +106,12 @@ export class TriggerRelay {
     const { first } = await this.ports.journal.tail(shard);
     if (position + 1 < first) throw notKept(shard, position + 1);
     const source = await this.#source(isWhole ? position : position - 1, signal);
-    if (!isWhole) await this.#handOn(source, [await this.#entryAt(position)], signal);
-    await this.#follow(source, position, signal);
+    try {
+      if (!isWhole) await this.#handOn(source, [await this.#entryAt(position)], signal);
+      await this.#follow(source, position, signal);
+    } finally {
+      source.copies?.close();
+    }
   }
 
   /** The entry of which a part was taken. @throws INVALID when it is no longer kept */
@@ -113,8 +124,11 @@ export class TriggerRelay {
 
   async #source(position: number, signal: AbortSignal): Promise<ChangeSource> {
     const { ports, shard, partitions, trigger } = this;
+    const { account } = trigger;
     const needsCopies = trigger.filter !== '' || trigger.values.length > 0;
-    const copies = needsCopies ? await PartitionCopies.at(ports, shard, partitions, position, signal) : undefined;
+    const copies = needsCopies
+      ? await PartitionCopies.at(ports, { account, shard, partitions, position }, signal)
+      : undefined;
     return { shard, partitions, selection: this.#selection, copies };
   }
 
@@ -170,7 +184,18 @@ export class TriggerRelay {
 
   async #sendSnapshot(position: number, signal: AbortSignal): Promise<void> {
     const { ports, shard, partitions, trigger } = this;
-    const copies = await PartitionCopies.at(ports, shard, partitions, position, signal);
+    const place = { account: trigger.account, shard, partitions, position };
+    const copies = await PartitionCopies.at(ports, place, signal);
+    try {
+      await this.#sendCopies(copies, position, signal);
+    } finally {
+      copies.close();
+    }
+    if (!signal.aborted) await this.#take(sourceOf(trigger.id, shard), [], sequenceAfter(position));
+  }
+
+  async #sendCopies(copies: PartitionCopies, position: number, signal: AbortSignal): Promise<void> {
+    const { shard, trigger } = this;
     const name = snapshotSourceOf(trigger.id, shard, position);
     const taken = await this.#take(name, []);
     const atMs = trigger.createdAtMs;
@@ -185,7 +210,6 @@ export class TriggerRelay {
       batch.add(at + 1, this.#call(change));
     }
     await this.#send(name, batch, signal);
-    await this.#take(sourceOf(trigger.id, shard), [], sequenceAfter(position));
   }
 
   #call(change: ChangedKey) {

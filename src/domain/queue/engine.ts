@@ -228,6 +228,11 @@ export class QueueEngine {
     return this.#state.heldAt(nowMs);
   }
 
+  /** Names of queues whose messages have all ended. */
+  *emptyQueues(): Iterable<string> {
+    for (const { name, lag } of this.#state.queues.all()) if (lag === 0) yield name;
+  }
+
   /** For monitoring; constant cost. */
   counts(): AccountCounts {
     const { deadLetters, schedules, runs } = this.#state;

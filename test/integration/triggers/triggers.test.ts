@@ -121,11 +121,11 @@ describe('triggers', function () {
     ]);
   });
 
-  it('pause, resume and skip keep, continue and move the position; PATCH keeps it; DELETE ends the trigger', async () => {
+  it('pause, resume and skip keep, continue and move the position; PATCH keeps it; DELETE ends the trigger and its queues', async () => {
     const id = await make();
     await run(['SET', `${prefix}:a`, '1']);
     await until(1);
-    expect((await queue.post(`/v2/triggers/${id}/pause`)).json).to.include({ isPaused: true });
+    expect((await queue.post(`/v2/triggers/${id}/pause`)).json).to.include({ isPaused: true, state: 'paused' });
     await run(['SET', `${prefix}:a`, '2']);
     await eventually(async () => {
       const { json } = await queue.get(`/v2/triggers/${id}`);
@@ -147,6 +147,8 @@ describe('triggers', function () {
     }, TIMEOUT);
     expect((await queue.delete(`/v2/triggers/${id}`)).status).to.equal(200);
     expect((await queue.get(`/v2/triggers/${id}`)).status).to.equal(404);
+    const { json } = await queue.get('/v2/queues');
+    expect((json as { name: string }[]).filter(({ name }) => name.includes(id))).to.deep.equal([]);
   });
 
   it('POST /v2/triggers refuses wrong patterns, events, filters, destinations, options and moments', async () => {

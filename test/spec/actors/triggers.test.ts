@@ -1,10 +1,11 @@
-/** Relays of triggers on a journal and a queue in memory. Proves TRL1, TRL2, TRL3, TRL4 and PCP1. */
+/** Relays of triggers on a journal and a queue in memory. Proves TRL1, TRL2, TRL3, TRL4, PCP1, PCP2 and LQS1. */
 import { expect } from 'chai';
-import { TriggerRelay } from '../../../src/actors/triggers/index.js';
+import { LaneQueueSweep, TriggerDesk, TriggerRelay } from '../../../src/actors/triggers/index.js';
 import { DEFAULT_ACCOUNT_LIMITS, type Trigger } from '../../../src/domain/control/index.js';
 import type { QueueCommandOf, QueueReply } from '../../../src/domain/queue/index.js';
 import {
   type AccountId,
+  ByteBudget,
   type DatabaseId,
   MillraceError,
   type PartitionName,
@@ -60,30 +61,31 @@ describe('the relay of a trigger', () => {
   let stand: KvShardStand;
   let queue: MemoryQueue;
   let relays: TriggerRelay[];
+  let copies: ByteBudget;
 
   beforeEach(() => {
     stand = new KvShardStand();
     queue = new MemoryQueue();
     relays = [];
+    copies = new ByteBudget(1024 * 1024);
   });
   afterEach(() => {
     for (const relay of relays) relay.stop();
     for (const actor of stand.actors) actor.fail(new Error('the test is over'));
   });
 
-  const start = (over: Partial<Trigger> = {}, maxCopyBytes?: number): TriggerRelay => {
-    const starts = [{ shard: SHARD, position: 0 }];
-    const events = ['set', 'del', 'field'];
-    const trigger = keyTrigger('tr-a' as TriggerId, {
+  const triggerOf = (over: Partial<Trigger>): Trigger =>
+    keyTrigger('tr-a' as TriggerId, {
       account: ACCOUNT,
       database: DATABASE,
       patterns: ['k*'],
-      events,
-      starts,
+      events: ['set', 'del', 'field'],
+      starts: [{ shard: SHARD, position: 0 }],
       ...over,
     });
+  const portsOf = () => {
     const { time, journal, objects } = stand;
-    const ports = {
+    return {
       clock: time,
       timers: time,
       journal,
@@ -94,9 +96,11 @@ describe('the relay of a trigger', () => {
       destinations: { refusalOf: () => undefined },
       accounts: { termsOf: () => TERMS },
       queue,
-      ...(maxCopyBytes !== undefined && { maxCopyBytes }),
+      copyBudget: copies,
     };
-    const relay = new TriggerRelay(ports, trigger, SHARD, PARTITIONS);
+  };
+  const start = (over: Partial<Trigger> = {}): TriggerRelay => {
+    const relay = new TriggerRelay(portsOf(), triggerOf(over), SHARD, PARTITIONS);
     relays.push(relay);
     relay.start();
     return relay;
@@ -191,13 +195,90 @@ describe('the relay of a trigger', () => {
     expect(Math.floor(position / 65_536)).to.equal(await end());
   });
 
-  it('stops with the reason when a copy for values would be too large (PCP1)', async () => {
+  it('is lost when the history is shorter than its lag, and goes on from a later moment', async () => {
+    const actor = await stand.serving();
+    stand.send(actor, 'SET k1 a');
+    await stand.settle();
+    stand.send(actor, 'SET k2 b');
+    await stand.settle();
+    const last = await end();
+    await stand.journal.truncateFront(SHARD, last);
+    const lost = start();
+    await stand.time.advance(200);
+    const desk = new TriggerDesk(portsOf(), 1);
+    expect(lost.problem).to.contain('does not have position 1 any more: skip to a later moment');
+    expect((await desk.lagOf(triggerOf({}))).lost).to.contain('skip to a later moment');
+    const starts = [{ shard: SHARD, position: last }];
+    expect((await desk.lagOf(triggerOf({ starts }))).lost).to.equal(undefined);
+    lost.stop();
+    start({ starts });
+    stand.send(actor, 'SET k3 c');
+    await stand.time.advance(500);
+    expect(queue.lines).to.deep.equal(['set SET k3 c']);
+  });
+
+  it('stops with the reason when its copy for values has no room, and releases it when it ends (PCP1, PCP2)', async () => {
     const actor = await stand.serving();
     stand.send(actor, [`SET k1 ${'a'.repeat(2_000)}`], 'pipeline');
     await stand.settle();
-    const relay = start({ values: ['after'], starts: [{ shard: SHARD, position: await end() }] }, 1_000);
+    copies = new ByteBudget(5_000);
+    const other = copies.hold(ACCOUNT);
+    other.force(1_000);
+    const relay = start({ values: ['after'], starts: [{ shard: SHARD, position: await end() }] });
     await stand.time.advance(200);
-    expect(relay.problem).to.contain('need a copy of the database, which is larger than');
-    expect(queue.lines).to.deep.equal([]);
+    expect(relay.problem).to.contain('MILLRACE_TRIGGER_MEMORY_BYTES');
+    expect(copies.bytesOf(ACCOUNT)).to.equal(1_000);
+    other.release();
+    stand.send(actor, 'SET k2 b');
+    await stand.time.advance(10_000);
+    expect(queue.lines).to.deep.equal(['set SET k2 b']);
+    expect(copies.bytesOf(ACCOUNT)).to.be.greaterThan(2_000);
+    relay.stop();
+    await stand.time.advance(200);
+    expect(copies.usedBytes).to.equal(0);
+  });
+});
+
+describe('the queues of deleted triggers', () => {
+  const trigger = keyTrigger('tr-aaaaaaaaaaaaaaaa' as TriggerId, { lanes: 2 });
+  const sweepOf = (queues: () => readonly string[], known: () => readonly Trigger[] | undefined) => {
+    const removed: string[] = [];
+    const ask = async (_: unknown, command: unknown): Promise<QueueReply> => {
+      const { name, ifEmpty } = command as QueueCommandOf<'DeleteQueue'>;
+      expect(ifEmpty).to.equal(true);
+      removed.push(name);
+      return { type: 'Done' };
+    };
+    const sweep = new LaneQueueSweep({
+      queue: { ask },
+      emptyQueues: () => queues().map((name) => [ACCOUNT, name] as const),
+      knownTriggers: known,
+    });
+    return { sweep, removed };
+  };
+
+  it('are removed at the second look without their trigger, and queues of other names stay (LQS1)', async () => {
+    let known: readonly Trigger[] | undefined = [trigger];
+    let queues = [
+      `trigger-${trigger.id}`,
+      `trigger-${trigger.id}-1`,
+      `trigger-${trigger.id}-2`,
+      'trigger-mine',
+      'mail',
+    ];
+    const { sweep, removed } = sweepOf(
+      () => queues,
+      () => known,
+    );
+    await sweep.look();
+    expect(await sweep.look()).to.equal(1);
+    expect(removed).to.deep.equal([`trigger-${trigger.id}-2`]);
+    queues = queues.filter((name) => !removed.includes(name));
+    known = undefined;
+    expect(await sweep.look()).to.equal(0);
+    known = [];
+    await sweep.look();
+    await sweep.look();
+    expect(removed.slice(1)).to.deep.equal([`trigger-${trigger.id}`, `trigger-${trigger.id}-1`]);
   });
 });

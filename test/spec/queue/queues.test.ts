@@ -154,6 +154,17 @@ describe('queue: named queues', () => {
     expect(queue.engine.attemptOf(item('other').id)?.id).to.equal('other');
   });
 
+  it('DeleteQueue with ifEmpty removes a queue whose messages have ended, and leaves one with messages', () => {
+    const queue = new QueueSpec();
+    queue.publish(inQ('a'));
+    queue.work();
+    queue.forgetNews().ask({ type: 'DeleteQueue', name: 'q', ifEmpty: true });
+    expect(queue.news()).to.deep.equal([]);
+    queue.outcome('a', 200);
+    queue.forgetNews().ask({ type: 'DeleteQueue', name: 'q', ifEmpty: true });
+    expect(queue.news()).to.deep.equal(['QueueDeleted']);
+  });
+
   it('order and places survive a crash', () => {
     const before = new QueueSpec();
     before.publish(inQ('a'), inQ('b'), inQ('c'));

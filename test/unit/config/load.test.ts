@@ -146,6 +146,7 @@ const BAD: Record<string, [string, string]> = {
   QUEUE_MAX_BYTES: ['1KiB', `accepts ${BYTES} from 64KiB to 1024GiB, not "1KiB"`],
   QUEUE_MAX_MESSAGES: ['0', 'accepts a whole number from 1 to 1000000000, not "0"'],
   QUEUE_MEMORY_BYTES: ['1KiB', `accepts ${BYTES} from 16MiB to 1024GiB, not "1KiB"`],
+  TRIGGER_MEMORY_BYTES: ['1KiB', `accepts ${BYTES} from 1MiB to 1024GiB, not "1KiB"`],
   QUEUE_TELL_AFTER_MS: ['49', `accepts ${MS} from 50 to 60000, not "49"`],
   WORKFLOW_INLINE_BYTES: ['17MiB', `accepts ${BYTES} from 1 to 16MiB, not "17MiB"`],
   DELIVERED_ANSWER_BYTES: ['65KiB', `accepts ${BYTES} from 0 to 64KiB, not "65KiB"`],

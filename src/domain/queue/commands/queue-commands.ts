@@ -41,10 +41,14 @@ export function listQueues(_: QueueCommandOf<'ListQueues'>, { state }: QueueTurn
 }
 
 /** The queue's messages are cancelled first: waiting ones leave, active ones end with their attempts. */
-export function deleteQueue({ name }: QueueCommandOf<'DeleteQueue'>, turn: QueueTurn): QueueReply | QueueSteps {
+export function deleteQueue(
+  { name, ifEmpty }: QueueCommandOf<'DeleteQueue'>,
+  turn: QueueTurn,
+): QueueReply | QueueSteps {
   const queue = turn.state.queues.get(name);
   if (queue === undefined) return DONE;
   if (queue.lag === 0) return remove(name, turn);
+  if (ifEmpty === true) return DONE;
   return cancelThenRemove(name, turn);
 }
 

@@ -172,7 +172,8 @@ export const queueCommands = {
   CancelMessages: kind(4, { selector: messageSelector }),
   SetQueue: kind(5, { name: text(), parallelism: whole, isPaused: flag }),
   PauseQueue: kind(6, { name: text(), isPaused: flag }),
-  DeleteQueue: kind(7, { name: text() }),
+  /** `ifEmpty`: a queue with messages stays. */
+  DeleteQueue: kind(7, { name: text(), ifEmpty: trailing(flag) }),
   GetQueue: kind(8, { name: text() }),
   ListQueues: kind(9, {}),
   UpsertEndpoints: kind(10, { group: text(), endpoints }),

@@ -24,6 +24,8 @@ export function triggerRecord(trigger: Trigger, lag: TriggerLag | undefined) {
     from: trigger.from,
     starts: Object.fromEntries(starts.map(({ shard, position }) => [shard, position])),
     isPaused: trigger.isPaused,
+    state: lag?.lost !== undefined ? ('lost' as const) : trigger.isPaused ? ('paused' as const) : ('active' as const),
+    reason: lag?.lost,
     createdAt: trigger.createdAtMs,
     lagEntries: lag?.entries,
     lagSeconds: lag && lag.lagMs / 1000,
@@ -93,10 +95,16 @@ export const TRIGGER_SCHEMAS = {
       from: { ...TEXT, enum: ['now', 'time', 'snapshot'] },
       starts: { ...OBJECT, additionalProperties: WHOLE, description: 'Positions of journals, by shard.' },
       isPaused: FLAG,
+      state: {
+        ...TEXT,
+        enum: ['active', 'paused', 'lost'],
+        description: 'lost: the history is shorter than the lag, and only a skip to a later moment goes on.',
+      },
       createdAt: INSTANT,
     },
     {
       filter: TEXT,
+      reason: { ...TEXT, description: 'Why the trigger is lost.' },
       lagEntries: { ...WHOLE, description: 'Positions of the journals that were not read yet.' },
       lagSeconds: {
         type: 'number',

@@ -50,6 +50,7 @@ async function feed(call: QueueCall, { path }: { readonly path: Readonly<Record<
       call.json(200, `{"records":[${texts}],"cursor":${JSON.stringify(cursor)}}`);
     }
   } finally {
+    reader.close();
     giveBack();
   }
 }

@@ -66,13 +66,16 @@ export const DATABASE_TRIGGER_ROUTES: readonly QueueRoute[] = [
   }),
 
   queueRoute('DELETE /v2/triggers/:id', {
-    summary: 'Deletes a trigger. Messages in its queues are delivered.',
+    summary: 'Deletes a trigger. Messages in its queues are delivered; the queues are then removed.',
     permission: 'change',
     answer: DONE_ANSWER,
     async handle(call, { path }) {
       const { account } = call.grant;
       const command = { type: 'DeleteTrigger', account, trigger: path.id as TriggerId } as const;
-      await askControl(call.endpoint.parts.control, command, 'OneTrigger');
+      const { control, triggers } = call.endpoint.parts;
+      const { trigger } = await askControl(control, command, 'OneTrigger');
+      // Without an answer, the sweep removes them.
+      await triggers.removeQueues(trigger).catch(() => undefined);
       call.done();
     },
   }),

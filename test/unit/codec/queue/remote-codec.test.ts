@@ -100,7 +100,10 @@ const COMMANDS: OneOfEach<QueueCommand> = {
   ],
   SetQueue: [{ type: 'SetQueue', name: 'q', parallelism: 2, isPaused: true }],
   PauseQueue: [{ type: 'PauseQueue', name: 'q', isPaused: false }],
-  DeleteQueue: [{ type: 'DeleteQueue', name: 'q' }],
+  DeleteQueue: [
+    { type: 'DeleteQueue', name: 'q' },
+    { type: 'DeleteQueue', name: 'q', ifEmpty: true },
+  ],
   GetQueue: [{ type: 'GetQueue', name: 'q' }],
   ListQueues: [{ type: 'ListQueues' }],
   UpsertEndpoints: [{ type: 'UpsertEndpoints', group: 'g', endpoints: [{ url: 'https://a/', name: undefined }] }],

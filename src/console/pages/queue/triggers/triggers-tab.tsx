@@ -79,7 +79,9 @@ function useColumns(account: string, onDone: () => void): readonly Column<Trigge
               {triggerName(trigger)}
             </a>
             {trigger.isPaused && <Badge>paused</Badge>}
+            {trigger.state === 'lost' && <Badge tone="bad">lost</Badge>}
           </span>
+          {trigger.state === 'lost' && <span class="small wrap-anywhere">{trigger.reason}</span>}
           <span class="small muted cut" dir="auto" title={destinationOf(trigger)}>
             {destinationOf(trigger)}
           </span>
