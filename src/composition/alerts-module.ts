@@ -5,6 +5,7 @@ import type { DependencyContainer } from 'tsyringe';
 import { AlertNotices, AlertTeller, firingSubjects } from '../actors/alerts/index.js';
 import { readTlsFiles } from '../adapters/node/index.js';
 import { SmtpMailSender } from '../adapters/smtp/index.js';
+import { triggerDesk } from './queue-module.js';
 import * as tokens from './tokens.js';
 
 export function registerAlerts(c: DependencyContainer): void {
@@ -40,6 +41,7 @@ export async function startAlerts(c: DependencyContainer): Promise<void> {
     messageLog: readModels,
     runLog: readModels,
     queues: c.resolve(tokens.QUEUE_GATEWAY),
+    triggers: triggerDesk(c),
     certificate: async () => (await readTlsFiles(config.endpoints))?.cert,
   };
   const isOwner = () => c.resolve(tokens.CONTROL).isOwner();

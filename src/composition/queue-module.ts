@@ -63,7 +63,7 @@ export function queueEndpoint(c: DependencyContainer, endpoint: Partial<QueueSer
     access: accounts,
     admin: accounts,
     control: client,
-    triggers: new TriggerDesk(triggerPortsOf(c), c.resolve(tokens.NATS).layout.kvShards),
+    triggers: triggerDesk(c),
     messageLog: readModels,
     runLog: readModels,
     formatLevel: () => view.formatLevel,
@@ -119,6 +119,10 @@ export async function startLaneQueueSweep(c: DependencyContainer): Promise<void>
   });
   const sweeps = [{ name: 'queues of triggers', everyMs: LANE_QUEUES_EVERY_MS, run: () => sweep.look() }];
   await c.resolve(tokens.LIFETIME).run(new Sweeps({ isOwner: () => true, timers, log, sweeps }));
+}
+
+export function triggerDesk(c: DependencyContainer): TriggerDesk {
+  return new TriggerDesk(triggerPortsOf(c), c.resolve(tokens.NATS).layout.kvShards);
 }
 
 function triggerPortsOf(c: DependencyContainer) {

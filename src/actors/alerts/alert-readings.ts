@@ -27,6 +27,7 @@ import {
   type QueueGateway,
   type RunLog,
   type StorageGauge,
+  type Triggers,
 } from '../../ports/index.js';
 import { uuidOf } from '../../protocol/index.js';
 import { MAX_GROUPED_ATTEMPTS } from './alert-limits.js';
@@ -41,6 +42,7 @@ export interface AlertReadingPorts {
   readonly messageLog: MessageLog;
   readonly runLog: RunLog;
   readonly queues: Pick<QueueGateway, 'ask'>;
+  readonly triggers: Pick<Triggers, 'lagOf'>;
   readonly state: () => ControlState;
   /** The certificate file of the endpoints, as PEM; undefined without TLS. */
   certificate(): Promise<Buffer | undefined>;
@@ -65,6 +67,7 @@ const READINGS: Readonly<Record<AlertKind, Reading>> = {
   'failed-runs': failedRuns,
   'backup-age': async (rule, ports) => [...oldBackups(rule, ports)],
   schedule: silentSchedule,
+  'trigger-lag': laggingTriggers,
 };
 
 /** @throws MillraceError when the reading is not available; the rule's alerts then stay as they are */
@@ -231,6 +234,26 @@ async function silentSchedule({ account, target, threshold, windowSeconds }: Ale
     return [{ subject: target, text }];
   }
   return [{ subject: target, text: `there is no schedule ${target}` }];
+}
+
+/** A paused trigger does not read, and that of a branch is held: their lag is wanted. */
+async function laggingTriggers({ account, target, threshold }: AlertRule, ports: AlertReadingPorts) {
+  const state = ports.state();
+  const all = queuesOf(state, account).flatMap((queue) => state.triggers.of(queue));
+  const watched = all.filter(({ id }) => target === '' || id === target);
+  if (target !== '' && watched.length === 0) return [{ subject: target, text: `there is no trigger ${target}` }];
+  const found: FiringSubject[] = [];
+  for (const trigger of watched) {
+    if (trigger.isPaused || state.live(trigger.database)?.branch?.isLive === false) continue;
+    if (found.length === MAX_ALERT_SUBJECTS) break;
+    const { lagMs, lost } = await ports.triggers.lagOf(trigger);
+    const seconds = Math.floor(lagMs / 1000);
+    const name = trigger.name === '' ? trigger.id : trigger.name;
+    if (lost !== undefined) found.push({ subject: trigger.id, text: `the trigger ${name} is lost: ${lost}` });
+    else if (seconds >= threshold)
+      found.push({ subject: trigger.id, text: `the trigger ${name} is ${inWords(seconds)} behind` });
+  }
+  return found;
 }
 
 /** A read model that has reached this position has seen everything up to now. */

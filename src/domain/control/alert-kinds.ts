@@ -42,6 +42,8 @@ export const ALERT_KIND_TERMS: Readonly<Record<AlertKind, AlertKindTerms>> = {
   'backup-age': { least: 1, most: 24 * 365, usual: 30, windowSeconds: 0, target: 'optional' },
   /** Deliveries of a schedule within the period: fewer raise the alert. */
   schedule: { least: 1, most: 1_000_000, usual: 1, windowSeconds: DAY_SECONDS, target: 'required' },
+  /** Seconds; positions are stored every five. */
+  'trigger-lag': { least: 10, most: 30 * DAY_SECONDS, usual: 300, windowSeconds: 0, target: 'optional' },
 };
 
 /** Rules that exist from the beginning, and cannot be deleted. */

@@ -26,6 +26,7 @@ export const ALERT_KINDS = [
   'failed-runs',
   'backup-age',
   'schedule',
+  'trigger-lag',
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 

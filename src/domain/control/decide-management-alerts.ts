@@ -7,7 +7,7 @@
  *  ALD3 before format level ALERTS_FORMAT_LEVEL no event is made, because earlier programs could not read it
  */
 import type { AccountId, AlertRuleId } from '../../kernel/index.js';
-import { ALERTS_FORMAT_LEVEL, FIRST_FORMAT_LEVEL } from '../../kernel/index.js';
+import { ALERTS_FORMAT_LEVEL, FIRST_FORMAT_LEVEL, TRIGGERS_FORMAT_LEVEL } from '../../kernel/index.js';
 import { ALERT_KIND_TERMS, builtInRuleId, builtInRules } from './alert-kinds.js';
 import type { Alert, AlertRule, FiringSubject } from './alerts.js';
 import type { ControlCommandOf } from './commands.js';
@@ -51,8 +51,10 @@ export function decideSetAlertRule(
   atMs: number,
 ): Decision {
   if (!state.accounts.has(rule.account)) return unknownAccount(rule.account);
-  if (isBelowLevel(state)) {
-    return rejected('CONFLICTS', `alert rules need format level ${ALERTS_FORMAT_LEVEL}: run millrace cluster upgrade`);
+  // A kind that was added later could not be read by earlier programs.
+  const level = rule.kind === 'trigger-lag' ? TRIGGERS_FORMAT_LEVEL : ALERTS_FORMAT_LEVEL;
+  if (levelOf(state) < level) {
+    return rejected('CONFLICTS', `this alert rule needs format level ${level}: run millrace cluster upgrade`);
   }
   const before = alertRulesOf(state, rule.account).find(({ id }) => id === rule.id);
   if (!isNew && before === undefined) return unknownRule(rule.id);
@@ -109,7 +111,7 @@ export function alertChanges(
   firing: readonly FiringSubject[],
   { nowMs: atMs, lastNumber }: { readonly nowMs: number; readonly lastNumber: number },
 ): ControlEvent[] {
-  if (!rule.isEnabled || isBelowLevel(state)) return [];
+  if (!rule.isEnabled || levelOf(state) < ALERTS_FORMAT_LEVEL) return [];
   const isSilent = rule.silentUntilMs > atMs;
   const { channels, id, account, name, kind } = rule;
   const open = new Map(state.alerts.openOf(id).map((each) => [each.subject, each]));
@@ -158,8 +160,8 @@ export function isBuiltIn({ id, kind }: Pick<AlertRule, 'id' | 'kind'>): boolean
   return id === builtInRuleId(kind);
 }
 
-function isBelowLevel({ format }: ControlState): boolean {
-  return (format?.level ?? FIRST_FORMAT_LEVEL) < ALERTS_FORMAT_LEVEL;
+function levelOf({ format }: ControlState): number {
+  return format?.level ?? FIRST_FORMAT_LEVEL;
 }
 
 function refuseAnother({ account }: AlertRule, { alerts }: ControlState): Decision | undefined {

@@ -21,7 +21,7 @@ interface KeyChange {
 }
 type Page = { readonly records: readonly KeyChange[]; readonly cursor: string };
 
-const EVENTS = ['set', 'del', 'expired', 'field', 'push', 'json', 'flush'];
+const EVENTS = ['set', 'del', 'expired', 'field', 'fdel', 'push', 'json', 'flush'];
 const TIMEOUT = { timeoutMs: 30_000 };
 
 describe('triggers', function () {
@@ -72,8 +72,8 @@ describe('triggers', function () {
     await run(['SET', `${prefix}:a`, '1'], ['SET', `other:${prefix}`, 'x'], ['HSET', `${prefix}:h`, 'f', 'v']);
     await run(['SET', `${prefix}:e`, 'z', 'PX', '50'], ['MSET', `${prefix}:b`, '2', `${prefix}:c`, '3']);
     await eventually(() => expect(arrived().at(-1)?.event).to.equal('expired'), TIMEOUT);
-    await run(['DEL', `${prefix}:a`, `${prefix}:b`]);
-    const changes = await until(8);
+    await run(['DEL', `${prefix}:a`, `${prefix}:b`], ['HDEL', `${prefix}:h`, 'f']);
+    const changes = await until(9);
     const key = prefix;
     const expiry = changes[2]?.commands?.[0]?.[4];
     expect(briefly(changes)).to.deep.equal([
@@ -85,6 +85,7 @@ describe('triggers', function () {
       ['expired', 'DEL', `${key}:e`],
       ['del', 'DEL', `${key}:a`],
       ['del', 'DEL', `${key}:b`],
+      ['fdel', 'HDEL', `${key}:h`, 'f'],
     ]);
     expect(changes.map(({ id }) => id)).to.deep.equal([...new Set(changes.map(({ id }) => id))]);
   });

@@ -18,7 +18,7 @@ import {
   MAX_ALERT_TEXT,
   rebuildingEvents,
 } from '../../../src/domain/control/index.js';
-import { ALERTS_FORMAT_LEVEL, type AlertRuleId } from '../../../src/kernel/index.js';
+import { ALERTS_FORMAT_LEVEL, type AlertRuleId, TRIGGERS_FORMAT_LEVEL } from '../../../src/kernel/index.js';
 import { ACCOUNT, given, INSTALLED, NOW_MS, stateAfter } from './given.js';
 import { alertRule, OTHER, PEOPLE } from './management-given.js';
 
@@ -89,6 +89,14 @@ describe('an alert rule', () => {
     given(...PEOPLE)
       .when(set(RULE))
       .refuses('CONFLICTS');
+    const ofTriggers = { ...RULE, kind: 'trigger-lag', threshold: 60, windowSeconds: 0, target: '' } as const;
+    given(...INSTALLATION)
+      .when(set(ofTriggers))
+      .refuses('CONFLICTS');
+    const raisedLevel = { ...LEVEL, level: TRIGGERS_FORMAT_LEVEL } as ControlEvent;
+    given(...PEOPLE, raisedLevel)
+      .when(set(ofTriggers))
+      .then(ruleSet(ofTriggers));
   });
 
   const wrong: readonly [string, Partial<AlertRule>][] = [

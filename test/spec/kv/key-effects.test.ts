@@ -30,6 +30,7 @@ describe('the changes of keys in effects', () => {
   it('are of the kind of the value', () => {
     const kinds = [
       'HSET h f v',
+      'HDEL h f',
       'RPUSH l x',
       'LPOP l',
       'SADD s x',
@@ -40,6 +41,7 @@ describe('the changes of keys in effects', () => {
     ];
     expect(kinds.map((line) => events(line)[0]?.[1])).to.deep.equal([
       'field',
+      'fdel',
       'push',
       'pop',
       'member',

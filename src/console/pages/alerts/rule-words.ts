@@ -77,6 +77,14 @@ export const KINDS: Readonly<Record<Kind, KindWords>> = {
         ? `The schedule ${target} had no successful delivery`
         : `The schedule ${target} had fewer than ${counted(threshold, 'successful delivery', 'successful deliveries')}`,
   },
+  'trigger-lag': {
+    label: 'Lag of triggers',
+    unit: 'seconds',
+    threshold: 300,
+    target: 'Id of the trigger',
+    sentence: ({ threshold, target }) =>
+      `${target === '' ? 'A trigger' : `The trigger ${target}`} is ${time(threshold)} behind, or lost`,
+  },
   'backup-age': {
     label: 'Age of a backup',
     unit: 'hours',

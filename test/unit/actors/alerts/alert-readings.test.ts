@@ -1,13 +1,19 @@
 /** The reading of each kind of alert rule. */
 import { expect } from 'chai';
 import { firingSubjects } from '../../../../src/actors/alerts/index.js';
-import { type AlertRule, type ControlEvent, ControlState, evolve } from '../../../../src/domain/control/index.js';
+import {
+  type AlertRule,
+  type ControlEvent,
+  ControlState,
+  evolve,
+  type Trigger,
+} from '../../../../src/domain/control/index.js';
 import type { QueueCommand, QueueReply } from '../../../../src/domain/queue/index.js';
-import type { AlertRuleId } from '../../../../src/kernel/index.js';
-import type { Counts, LogEvent, MetricReadings } from '../../../../src/ports/index.js';
+import type { AlertRuleId, TriggerId } from '../../../../src/kernel/index.js';
+import type { Counts, LogEvent, MetricReadings, TriggerLag } from '../../../../src/ports/index.js';
 import { uuidOf } from '../../../../src/protocol/index.js';
 import { databaseCreated, db, INSTALLED, NOW_MS } from '../../../spec/control/given.js';
-import { alertRule, atMs, bk, settings } from '../../../spec/control/management-given.js';
+import { alertRule, atMs, bk, keyTrigger, settings } from '../../../spec/control/management-given.js';
 import { selfSignedCertificate } from '../../../support/self-signed-certificate.js';
 
 type Ports = Parameters<typeof firingSubjects>[1];
@@ -30,6 +36,7 @@ interface Said {
   readonly deliveries?: number;
   readonly replies?: Partial<Record<QueueCommand['type'], QueueReply>>;
   readonly certificate?: Buffer;
+  readonly lags?: Readonly<Record<string, TriggerLag>>;
 }
 
 /** @returns the texts of the alerts that fire */
@@ -57,6 +64,7 @@ async function texts(over: Partial<AlertRule>, said: Said = {}): Promise<string[
       ask: async (_account: unknown, { type }: QueueCommand) =>
         said.replies?.[type] ?? (type === 'GetPosition' ? { type: 'Position', position: 7 } : rejected),
     },
+    triggers: { lagOf: async ({ id }: Trigger) => said.lags?.[id] },
     state: () => state,
     certificate: async () => said.certificate,
   };
@@ -198,5 +206,28 @@ describe('the reading of an alert rule', () => {
     expect(await texts(rule, has({}))).to.deep.equal([
       'the schedule nightly had 0 successful deliveries within 24 hours',
     ]);
+  });
+
+  it('trigger-lag: triggers that are behind or lost, unless they are paused; or no such trigger', async () => {
+    const rule = { kind: 'trigger-lag', threshold: 60 } as const;
+    const made = (id: string, over: Partial<Trigger> = {}): ControlEvent => ({
+      type: 'TriggerSet',
+      trigger: keyTrigger(id as TriggerId, { name: '', ...over }),
+      atMs,
+    });
+    const lags = {
+      'tr-late': { entries: 3, lagMs: 61_000 },
+      'tr-soon': { entries: 3, lagMs: 59_000 },
+      'tr-lost': { entries: 3, lagMs: 5_000, lost: 'skip to a later moment' },
+      'tr-paused': { entries: 3, lagMs: 900_000 },
+    };
+    const events = [made('tr-late', { name: 'orders' }), made('tr-soon'), made('tr-lost')];
+    const said = { events: [...events, made('tr-paused', { isPaused: true })], lags };
+    expect(await texts(rule, said)).to.deep.equal([
+      'the trigger orders is 61 seconds behind',
+      'the trigger tr-lost is lost: skip to a later moment',
+    ]);
+    expect(await texts({ ...rule, target: 'tr-soon' }, said)).to.deep.equal([]);
+    expect(await texts({ ...rule, target: 'tr-none' }, said)).to.deep.equal(['there is no trigger tr-none']);
   });
 });

@@ -9,7 +9,8 @@ import { doing } from '../../../parts/toast.js';
 /** Those that most triggers select; the API has all. */
 const EVENTS: readonly (readonly [event: string, label: string])[] = [
   ['set', 'a string is set'],
-  ['field', 'fields of a hash change'],
+  ['field', 'fields of a hash are set'],
+  ['fdel', 'fields of a hash are removed'],
   ['json', 'a JSON document changes'],
   ['del', 'a key is deleted'],
   ['expired', 'a key expires'],
