@@ -154,7 +154,7 @@ export class QueueOwner {
     return this.#owned.stop();
   }
 
-  /** Queues of the accounts in memory whose messages have all ended. */
+  /** Queues without messages, of the accounts in memory. */
   *emptyQueues(): Iterable<readonly [account: AccountId, name: string]> {
     for (const { account, fold } of this.#queues()) {
       for (const name of fold.engine.emptyQueues()) yield [account, name];

@@ -228,7 +228,7 @@ export class QueueEngine {
     return this.#state.heldAt(nowMs);
   }
 
-  /** Names of queues whose messages have all ended. */
+  /** Names of queues without messages. */
   *emptyQueues(): Iterable<string> {
     for (const { name, lag } of this.#state.queues.all()) if (lag === 0) yield name;
   }
