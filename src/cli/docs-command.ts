@@ -54,11 +54,9 @@ const FAMILY_TITLES: Readonly<Record<CommandFamily, string>> = {
 /** Commands of Redis 8.10 and its modules, and why they are missing. */
 const NOT_SERVED: readonly (readonly [names: string, reason: string])[] = [
   ['`XIDMPRECORD`', 'an effect, as in Redis: clients cannot send it'],
-  ['`HIMPORT`', 'not served; `HSET` takes any number of fields'],
   ['`FT.*`', '[search indexes](guide/search.md) have their own requests'],
   ['`TS.*`', 'time series need a store for them; sorted sets and arrays hold short ones'],
   ['changes of slots and nodes (`CLUSTER MEET` …)', 'the cluster places its partitions itself'],
-  ['`CF.COMPACT`', 'a Cuckoo filter compacts itself after deletions'],
   [
     '`BF.DEBUG`, `CF.DEBUG`, `HOTKEYS`, `MEMORY MALLOC-STATS`, `PFDEBUG`, `PFSELFTEST`, `SCRIPT DEBUG`, `RESTORE-ASKING`, `TRIMSLOTS`',
     'they concern the inside of a Redis process',
@@ -98,7 +96,7 @@ function commandsPage(): string {
     '## Of Redis 8.10, not served',
     '',
     'The names and the grammar of the commands of Redis 8.8 and 8.10 are those of its published command pages, because no server of',
-    'these versions can be had for comparison. Those up to 8.6 are compared with a real one: `XCFGSET` and `XADD … IDMP` with 8.6.3.',
+    'these versions can be had for comparison; the errors of `HIMPORT` are those in the published tests of its clients. Those up to 8.6 are compared with a real one: `XCFGSET` and `XADD … IDMP` with 8.6.3.',
     'The commands of filters and sketches, their errors, hashes, sizes and payloads follow the published source of the module, because no',
     'server with it can be had; they are called with the published client, and their estimates are compared with exact answers.',
     '',

@@ -9,6 +9,7 @@ import { DEFAULT_ACCOUNT_LIMITS } from '../../src/domain/control/index.js';
 import {
   admit,
   type Caller,
+  type CommandSpec,
   digestOf,
   ErrorReply,
   flatten,
@@ -47,7 +48,11 @@ export class KvBench {
 
   /** Runs words as a client's, then replays what they recorded and compares the two keyspaces. */
   run(words: readonly ByteString[]): { reply: Reply; effects: string[] } {
-    const spec = admit(words);
+    return this.execute(admit(words), words);
+  }
+
+  /** @param spec also of a command that an endpoint sends for a client */
+  execute(spec: CommandSpec | ErrorReply, words: readonly ByteString[]): { reply: Reply; effects: string[] } {
     if (spec instanceof ErrorReply) return { reply: spec, effects: [] };
     const reply = this.engine.execute(spec, words, this.nowMs, this.caller) as Reply;
     return { reply, effects: this.#replayEffects() };

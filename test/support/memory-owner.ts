@@ -191,7 +191,7 @@ export class MemoryOwner implements KvGateway, KvEvents {
   }
 
   #run(owner: Owner, words: readonly ByteString[], request: KvRequest): Reply | Promise<Reply> {
-    const spec = admit(words);
+    const spec = findCommand(words) ?? admit(words);
     if (spec instanceof ErrorReply) return spec;
     const { engine } = owner;
     const { client, waiter, mode, trackFor } = request;

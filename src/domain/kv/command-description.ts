@@ -232,6 +232,8 @@ export interface CommandDescription {
    * may not call it.
    */
   readonly countsAsWrite?: boolean;
+  /** Its values belong to a list of fields that the connection holds: the endpoint sends the owner both. */
+  readonly takesFieldSet?: boolean;
   /** Allowed on a RESP2 connection with subscriptions. */
   readonly mayFollowSubscribe?: boolean;
   /** Clients send it after connecting to check whether the server is loading. */

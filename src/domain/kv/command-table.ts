@@ -50,6 +50,7 @@ const NOTHING_SAID: { readonly [Field in keyof CommandSpec]-?: undefined } = {
   deviations: undefined,
   acrossPartitions: undefined,
   countsAsWrite: undefined,
+  takesFieldSet: undefined,
   mayFollowSubscribe: undefined,
   asksReadiness: undefined,
   endsScript: undefined,

@@ -6,6 +6,7 @@ import type { ByteString } from '../../kernel/index.js';
 import type { CommandSpec } from './command-spec.js';
 import { CommandTable } from './command-table.js';
 import { SEARCH_PARTS } from './families/full-text/parts.js';
+import { HASH_PARTS } from './families/hash/index.js';
 import { FAMILIES } from './families/index.js';
 import { BRANCH_COMMANDS } from './families/key-replacement.js';
 import { PARTITION_EFFECTS } from './families/partition.js';
@@ -32,6 +33,7 @@ const INTERNAL_COMMANDS = new CommandTable([
   ...SEARCH_PARTS,
   ...BRANCH_COMMANDS,
   ...SLOW_NOTES,
+  ...HASH_PARTS,
   ...REPLAYED_ROWS,
 ]);
 

@@ -18,6 +18,7 @@ export {
 } from './families/cluster/description.js';
 export { acrossIndex, type IndexQuestion, type IndexSteps } from './families/full-text/across.js';
 export { indexOfText } from './families/full-text/create.js';
+export { REPLACE_HASH } from './families/hash/write.js';
 export { HELD_MESSAGES, type KeyReplacement, replacementWords } from './families/key-replacement.js';
 export { human } from './families/server/info.js';
 export { servedModules } from './families/server/modules.js';

@@ -106,6 +106,50 @@ interface ClientSurroundings {
   readonly tracking: { leave(client: ClientState, grant: KvGrant): void };
 }
 
+/** Named lists of fields for HIMPORT SET. */
+class FieldSets {
+  #fieldsByName: Map<ByteString, readonly ByteString[]> | undefined;
+  #heldBytes = 0;
+
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  of(name: ByteString): readonly ByteString[] | undefined {
+    return this.#fieldsByName?.get(name);
+  }
+
+  put(name: ByteString, fields: readonly ByteString[]): void {
+    this.remove(name);
+    this.#fieldsByName ??= new Map();
+    this.#fieldsByName.set(name, fields);
+    this.#heldBytes += namesBytes([name]) + namesBytes(fields);
+  }
+
+  /** @returns whether there was such a list */
+  remove(name: ByteString): boolean {
+    const fields = this.of(name);
+    if (fields === undefined) return false;
+    this.#heldBytes -= namesBytes([name]) + namesBytes(fields);
+    return this.#fieldsByName?.delete(name) === true;
+  }
+
+  /** @returns the number of lists */
+  clear(): number {
+    const count = this.#fieldsByName?.size ?? 0;
+    this.#fieldsByName = undefined;
+    this.#heldBytes = 0;
+    return count;
+  }
+
+  copy(): FieldSets {
+    const copy = new FieldSets();
+    if (this.#fieldsByName !== undefined) copy.#fieldsByName = new Map(this.#fieldsByName);
+    copy.#heldBytes = this.#heldBytes;
+    return copy;
+  }
+}
+
 export class ClientState {
   readonly createdAtMs: number;
   name: ByteString = '';
@@ -116,6 +160,7 @@ export class ClientState {
   isMonitor = false;
   isNoEvict = false;
   isNoTouch = false;
+  fieldSets = new FieldSets();
   transaction: QueuedTransaction | undefined;
   /** Bytes of the running transaction. */
   executingBytes = 0;
@@ -195,12 +240,12 @@ export class ClientState {
     return this.#grant?.user ?? 'default';
   }
 
-  /** Bytes of its open transactions, watches, subscriptions and names. */
+  /** Bytes of its open transactions, watches, subscriptions, names and lists of fields. */
   get lastingBytes(): number {
     const queuedBytes = this.transaction === undefined ? 0 : this.transaction.heldBytes;
     const trackingBytes = this.tracking === undefined ? 0 : this.tracking.heldBytes;
-    const namesBytes = this.name.length + this.libraryName.length + this.libraryVersion.length;
-    return queuedBytes + this.executingBytes + this.#watchedBytes + this.#subscribedBytes + trackingBytes + namesBytes;
+    const ownBytes = this.name.length + this.libraryName.length + this.libraryVersion.length + this.fieldSets.heldBytes;
+    return queuedBytes + this.executingBytes + this.#watchedBytes + this.#subscribedBytes + trackingBytes + ownBytes;
   }
 
   get watches(): readonly ClientWatch[] {
@@ -275,12 +320,14 @@ export class ClientState {
     this.replies = 'on';
     this.isNoEvict = false;
     this.isNoTouch = false;
+    this.fieldSets.clear();
   }
 
   close(): void {
     if (!this.isClosed) this.endpoint.clients.moved(this.#grant?.database, undefined);
     this.isClosed = true;
     this.letGo?.();
+    this.fieldSets.clear();
     this.#leaveDatabase();
   }
 

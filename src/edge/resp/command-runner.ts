@@ -26,7 +26,14 @@ import { denialOf, mayRunWhatever } from '../commands/permissions.js';
 import { saysLoading } from '../error-map.js';
 import type { QueuedTransaction } from './client-state.js';
 import { clientLine } from './commands/client-line.js';
-import { CLUSTER_COMMANDS, CONNECTION_COMMANDS, type CommandAnswer, InPieces, Several } from './commands/index.js';
+import {
+  CLUSTER_COMMANDS,
+  CONNECTION_COMMANDS,
+  type CommandAnswer,
+  InPieces,
+  Several,
+  withFields,
+} from './commands/index.js';
 import { hearsForbidden } from './listening-rights.js';
 import { NO_MEMORY } from './memory-refusals.js';
 import type { RespBatch } from './resp-batch.js';
@@ -235,12 +242,15 @@ export class ClientCommandRunner {
 
   #takeOrdinary(
     grant: KvGrant,
-    spec: CommandSpec,
-    words: readonly ByteString[],
+    typed: CommandSpec,
+    typedWords: readonly ByteString[],
     batch: RespBatch,
     isBehind: boolean,
   ): Outcome {
     const { client } = this;
+    const command = withFields(client, typed, typedWords);
+    if (command instanceof ErrorReply) return this.#refuse(command);
+    const { spec, words } = command;
     const bytes = bytesOfWords(words);
     const problem = sizeProblem(grant, spec, words, bytes, MAX_RESP_KEY_BYTES);
     if (problem !== undefined) return this.#refuse(problem);
@@ -259,7 +269,9 @@ export class ClientCommandRunner {
     if (client.replies !== 'on' || client.tracking !== undefined) {
       if (this.#takesSilence()) batch.silenceLast();
       this.#track(grant, spec, words, batch);
-    } else if (spec.family !== 'acl' && grant.isCluster !== true && mayRunWhatever(grant)) this.#alike = spec;
+    } else if (words === typedWords && spec.family !== 'acl' && grant.isCluster !== true && mayRunWhatever(grant)) {
+      this.#alike = spec;
+    }
     return BATCHED;
   }
 

@@ -1,6 +1,6 @@
 /** Proves KE6, HV3. */
 import { expect } from 'chai';
-import { findCommand, MAX_RECORD_BYTES } from '../../../src/domain/kv/index.js';
+import { type CommandSpec, findCommand, MAX_RECORD_BYTES, REPLACE_HASH } from '../../../src/domain/kv/index.js';
 import { KvBench, readable } from '../../support/kv-bench.js';
 import { NOW } from '../../support/kv-case.js';
 import { KvEventsBench } from '../../support/kv-events.js';
@@ -18,6 +18,19 @@ function benchAfterExpiry(): KvBench {
   bench.nowMs = NOW + 1000;
   return bench;
 }
+
+describe('key-value: hashes of HIMPORT SET', () => {
+  it('are stored as DEL and HSET, which programs of any release replay', () => {
+    const bench = new KvBench();
+    const words = [REPLACE_HASH, 'h', 'x', '1', 'y', '2'];
+    const set = () => bench.execute(findCommand(words) as CommandSpec, words).effects;
+    expect(set()).to.deep.equal(['HSET h x 1 y 2']);
+    bench.line('HSET h old 1');
+    bench.line('EXPIRE h 100');
+    expect(set()).to.deep.equal(['DEL h', 'HSET h x 1 y 2']);
+    bench.expectReplayed();
+  });
+});
 
 describe('key-value: expired fields', () => {
   const reads: [string, unknown][] = [

@@ -68,6 +68,7 @@ for (const [type, given, read] of KINDS) {
         ['BF.MADD', 'k', ...Array.from({ length: 200 }, (_, i) => `n${i}`)],
         ['CF.INSERT', 'k', 'ITEMS', ...Array.from({ length: 200 }, (_, i) => `n${i}`)],
         ['CF.DEL', 'k', 'a'],
+        ['CF.COMPACT', 'k'],
         ['CMS.INCRBY', 'k', 'a', '9', 'z', '1'],
         ['TOPK.ADD', 'k', 'a', 'x', 'y', 'z', 'x', 'x', 'x', 'x', 'y', 'y', 'y'],
         ['TDIGEST.ADD', 'k', ...Array.from({ length: 2000 }, (_, i) => String(i))],
@@ -113,6 +114,9 @@ describe('key-value: filters of many items', () => {
     expect(grown).to.be.greaterThan(2);
     for (const item of items.slice(0, 2800)) expect(readable(bench.run(['CF.DEL', 'k', item]).reply)).to.equal(1);
     expect(filters()).to.be.below(grown);
+    const compacted = filters() as number;
+    bench.line('CF.COMPACT k');
+    expect(filters()).to.be.at.most(compacted);
     const left = readable(bench.run(['CF.MEXISTS', 'k', ...items.slice(2800)]).reply) as number[];
     expect(left.every((found) => found === 1)).to.equal(true);
     bench.expectReplayed();

@@ -18,6 +18,7 @@ export const sketchProgram: Program = (dice) => {
     () => ['CF.RESERVE', 'cuckoo', '8', 'EXPANSION', dice.pick(['0', '1', '2'])],
     () => ['CF.INSERT', 'cuckoo', 'ITEMS', ...many()],
     () => ['CF.INSERTNX', 'cuckoo', 'ITEMS', ...many()],
+    () => ['CF.COMPACT', 'cuckoo'],
     () => ['CF.DEL', 'cuckoo', item()],
     () => ['CF.DEL', 'cuckoo', item()],
     () => ['CMS.INITBYDIM', counts(), '20', '3'],

@@ -25,6 +25,8 @@ export interface ConnectionCommand {
   readonly isDoneInTransaction?: boolean;
   /** Inside MULTI it is queued and runs in its turn; its synchronous part runs in order. */
   readonly isQueueable?: boolean;
+  /** Inside MULTI it runs while the transaction is put together, because the commands after it depend on it. */
+  readonly isBeforeOthers?: boolean;
   /** Its answer inside MULTI, instead of running. */
   readonly inTransaction?: Reply;
   /** Its confirmation is sent like a message, whatever CLIENT REPLY is set to. */

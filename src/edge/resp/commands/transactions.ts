@@ -26,6 +26,7 @@ import type { RespClient } from '../resp-client.js';
 import { trackReads } from '../tracked-reads.js';
 import { clientLine } from './client-line.js';
 import { type CommandAnswer, type ConnectionCommand, InPieces, Several } from './connection-command.js';
+import { withFields } from './field-sets.js';
 
 const NESTED = new ErrorReply('ERR MULTI calls can not be nested');
 const NO_EXEC = new ErrorReply('ERR EXEC without MULTI');
@@ -139,21 +140,29 @@ async function execAtPartition(
   const grant = client.grant as KvGrant;
   const specs: CommandSpec[] = [];
   const commands: (readonly ByteString[])[] = [];
-  const refusals = new Map<QueuedCommand, ErrorReply>();
+  const settled = new Map<QueuedCommand, CommandAnswer>();
+  const fieldSets = queued.some(({ spec }) => findOwn(spec.name)?.isBeforeOthers) ? client.fieldSets.copy() : undefined;
   let bytes = 0;
   let isTracked = false;
   for (const command of queued) {
-    const { spec, words } = command;
-    if (findOwn(spec.name) !== undefined) continue;
+    const own = findOwn(command.spec.name);
+    if (own?.isBeforeOthers === true) settled.set(command, await own.run(client, command.words));
+    if (own !== undefined) continue;
     // The user's rules may have changed since the command was queued.
-    const refusal = denialOf(grant, spec, words);
+    const refusal = denialOf(grant, command.spec, command.words);
     if (refusal !== undefined) {
       if (refusal instanceof PermissionDenied) {
         client.endpoint.parts.acl?.noteDenied(grant.database, refusal, clientLine(client), 'multi');
       }
-      refusals.set(command, refusal);
+      settled.set(command, refusal);
       continue;
     }
+    const sent = withFields(client, command.spec, command.words);
+    if (sent instanceof ErrorReply) {
+      settled.set(command, sent);
+      continue;
+    }
+    const { spec, words } = sent;
     specs.push(spec);
     commands.push(words);
     bytes += bytesOfWords(words);
@@ -174,22 +183,28 @@ async function execAtPartition(
   if (watches.some(({ partition }) => !grant.partitions.includes(partition))) return NIL_ARRAY;
   if (watches.some((watched) => watched.partition !== home)) return ERRORS.crossSlot;
   const { replies, isAborted } = await client.calls.runTransaction(grant, home, admitted, watches, isTracked);
-  if (isAborted === true) return replies[0] ?? NIL_ARRAY;
+  if (isAborted === true) {
+    if (fieldSets !== undefined) client.fieldSets = fieldSets;
+    return replies[0] ?? NIL_ARRAY;
+  }
   let next = 0;
-  return answerAll(client, queued, findOwn, (command) => refusals.get(command) ?? (replies[next++] as Reply));
+  const replyTo = () => replies[next++] as Reply;
+  return answerAll(client, queued, findOwn, replyTo, settled);
 }
 
-/** @param replyTo returns the partition's reply to a command, in order */
+/** @param replyTo returns the partition's replies in order. @param settled answers that are known already */
 async function answerAll(
   client: RespClient,
   queued: readonly QueuedCommand[],
   findOwn: FindOwn,
-  replyTo: (command: QueuedCommand) => Reply,
+  replyTo: () => Reply,
+  settled: ReadonlyMap<QueuedCommand, CommandAnswer> = new Map(),
 ): Promise<CommandAnswer> {
   const answers: CommandAnswer[] = [];
   for (const command of queued) {
     const own = findOwn(command.spec.name);
-    if (own === undefined) answers.push(replyTo(command));
+    if (settled.has(command)) answers.push(settled.get(command));
+    else if (own === undefined) answers.push(replyTo());
     else {
       const run = () => own.run(client, command.words);
       answers.push(own.inTransaction ?? (await client.endpoint.slowNotes.timed(client, command.words, run)));

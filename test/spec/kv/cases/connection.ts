@@ -12,6 +12,9 @@ const ROWS: readonly (readonly [line: string, wrong?: string])[] = [
   ['QUIT'],
   ['RESET', 'RESET a'],
   ['SELECT 0', 'SELECT'],
+  ['HIMPORT DISCARD a', 'HIMPORT DISCARD'],
+  ['HIMPORT DISCARDALL', 'HIMPORT DISCARDALL a'],
+  ['HIMPORT PREPARE a b', 'HIMPORT PREPARE a'],
   ['CLIENT CACHING YES', 'CLIENT CACHING'],
   ['CLIENT GETNAME', 'CLIENT GETNAME a'],
   ['CLIENT GETREDIR', 'CLIENT GETREDIR a'],
@@ -44,12 +47,14 @@ const ROWS: readonly (readonly [line: string, wrong?: string])[] = [
   ['MONITOR', 'MONITOR a'],
 ];
 
+const CONTAINERS = ['CLIENT', 'HIMPORT'];
+
 export const CONNECTION_CASES: readonly KvCase[] = ROWS.flatMap(([line, wrong]) => {
   const [name = ''] = line.split(' ');
   const refusal = `-ERR Command "${name}" is not allowed in REST or it has a special context path`;
   const cases = [kvCase(`${line} needs a connection or a separate route`, [], line, refusal, [])];
   if (wrong === undefined) return cases;
-  const shown = (name === 'CLIENT' ? line.split(' ').slice(0, 2).join('|') : name).toLowerCase();
+  const shown = (CONTAINERS.includes(name) ? line.split(' ').slice(0, 2).join('|') : name).toLowerCase();
   return [...cases, kvCase(`${line} refuses a wrong number of words`, [], wrong, wrongArity(shown), [])];
 }).concat([
   kvCase('CLIENT needs a subcommand', [], 'CLIENT', wrongArity('client'), []),

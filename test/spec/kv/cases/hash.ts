@@ -304,4 +304,9 @@ const TOGETHER: readonly KvCase[] = [
   ]),
 ];
 
-export const HASH_CASES: readonly KvCase[] = [...BASICS, ...EXPIRING, ...TOGETHER];
+const IMPORTED: readonly KvCase[] = [
+  kvCase('HIMPORT SET needs a list of fields of a connection', [], 'HIMPORT SET h f 1', '-ERR no such fieldset', []),
+  kvCase('HIMPORT SET needs a value', [], 'HIMPORT SET h f', wrongArity('himport|set'), []),
+];
+
+export const HASH_CASES: readonly KvCase[] = [...BASICS, ...EXPIRING, ...TOGETHER, ...IMPORTED];

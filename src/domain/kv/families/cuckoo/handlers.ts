@@ -17,6 +17,7 @@ import { hashOf, hasManyItems, readCount, SLICE_HASHES } from '../sketches.js';
 
 const exists = new ErrorReply('ERR item exists');
 export const notFound = new ErrorReply('ERR not found');
+const notThere = new ErrorReply('Cuckoo filter was not found');
 const badCapacity = new ErrorReply('ERR Bad capacity');
 const tooSmall = new ErrorReply('ERR Capacity must be at least (BucketSize * 2)');
 const isFull = new ErrorReply('ERR Filter is full');
@@ -167,6 +168,20 @@ export const remove: SlicedHandler = function* (context): Generator<void, Reply>
   recordExpiry(context, key);
   context.notify('d', 'cf.del', key);
   return new BooleanReply(true);
+};
+
+/** CF.COMPACT key → OK. Not found, WRONGTYPE. */
+export const compact: SlicedHandler = function* (context) {
+  const { args, keyspace, effects } = context;
+  const key = args.bytes(1);
+  const filter = keyspace.fetchKind(key, CuckooFilter);
+  if (filter === undefined) throw notThere;
+  const before = filter.bytes;
+  yield* filter.compact(true);
+  keyspace.changed(key, filter, before);
+  effects.push('CF.COMPACT', key);
+  recordExpiry(context, key);
+  return OK;
 };
 
 export function isLongRemoval(context: CommandContext): boolean {

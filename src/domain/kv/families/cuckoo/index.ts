@@ -2,9 +2,20 @@
 import { SKETCHES_FORMAT_LEVEL } from '../../../../kernel/index.js';
 import type { CommandSpec } from '../../command-spec.js';
 import { inSlices } from '../../slices.js';
-import { DELETES, family, GROWS, INSERTS_FAST, READS_FAST, row } from '../rows.js';
+import { DELETES, family, GROWS, INSERTS_FAST, READS_FAST, row, WRITES } from '../rows.js';
 import { hasManyItems } from '../sketches.js';
-import { add, contains, containsMany, countOf, describe, insert, isLongRemoval, remove, reserve } from './handlers.js';
+import {
+  add,
+  compact,
+  contains,
+  containsMany,
+  countOf,
+  describe,
+  insert,
+  isLongRemoval,
+  remove,
+  reserve,
+} from './handlers.js';
 import { dumpChunk, loadChunk } from './transfer.js';
 
 const growing = { ...GROWS, keyUse: ['RW insert'] } as const;
@@ -22,6 +33,12 @@ export const CUCKOO: readonly CommandSpec[] = family(
       ...growing,
       ...inSlices(add(true), hasManyItems),
       deviations: [bounded],
+    }),
+    row('CF.COMPACT', 2, '1.0.0', 'Moves the items of a Cuckoo filter into its first tables.', {
+      ...WRITES,
+      keyUse: ['RW update'],
+      ...inSlices(compact, isLongRemoval),
+      deviations: ['It counts as a write, and a key of another type is refused with WRONGTYPE.'],
     }),
     row('CF.COUNT', 3, '1.0.0', 'Estimates how often an item was added to a Cuckoo filter.', {
       ...READS_FAST,

@@ -1,12 +1,17 @@
 /** The Hash family. */
+import { at } from '../../command-description.js';
 import type { CommandSpec } from '../../command-spec.js';
+import { ErrorReply } from '../../reply.js';
 import { inSlices } from '../../slices.js';
+import { connectionRow } from '../connection-row.js';
 import {
   DELETES_FAST,
   family,
+  GROWS,
   GROWS_FAST,
   INSERTS_FAST,
   LOOKS_FAST,
+  NOT_IN_REDIS,
   READS,
   READS_FAST,
   row,
@@ -30,7 +35,15 @@ import {
   scan,
   valueLength,
 } from './read.js';
-import { deleteFields, incrementField, incrementFieldByFloat, setFieldIfMissing, setFields } from './write.js';
+import {
+  deleteFields,
+  incrementField,
+  incrementFieldByFloat,
+  REPLACE_HASH,
+  replaceHash,
+  setFieldIfMissing,
+  setFields,
+} from './write.js';
 
 const latestField = 'The grammar and the errors are those of Redis 8.6.';
 const latestInstant =
@@ -38,6 +51,10 @@ const latestInstant =
 const expiring = { ...WRITES_FAST, deviations: [latestField, latestInstant] } as const;
 const drawsEnd = 'A negative count ends at a million: beyond it `value is out of range`.';
 const hashesEnd = 'All names and values of a hash end at 100 MB: beyond it `max single record size exceeded`.';
+
+/** A script has no connection, so it has no lists of fields. */
+const noFieldSet = new ErrorReply('ERR no such fieldset');
+const ofFieldSets = { tips: ['request_policy:all_shards'], allCategories: ['hash', 'slow'] } as const;
 
 function listing(what: 'fields' | 'values' | 'both') {
   return { ...READS, tips: UNORDERED, ...inSlices(getAll(what), isLongHash) };
@@ -68,6 +85,29 @@ export const HASH: readonly CommandSpec[] = family('hash', [
     ...expiring,
     keyUse: ['RW access update'],
     ...inSlices(getAndExpireFields),
+  }),
+  connectionRow('HIMPORT DISCARD', 3, '8.10.0', 'Removes a list of fields from the connection.', {
+    ...ofFieldSets,
+    flags: [],
+  }),
+  connectionRow('HIMPORT DISCARDALL', 2, '8.10.0', 'Removes all lists of fields from the connection.', {
+    ...ofFieldSets,
+    flags: [],
+  }),
+  connectionRow('HIMPORT PREPARE', -4, '8.10.0', 'Names a list of fields on the connection, for HIMPORT SET.', {
+    ...ofFieldSets,
+    flags: ['denyoom'],
+  }),
+  row('HIMPORT SET', -5, '8.10.0', 'Replaces a hash by the values of a list of fields.', {
+    flags: ['write', 'denyoom'],
+    keys: at(2),
+    keyUse: ['OW update'],
+    rest: 'refused',
+    takesFieldSet: true,
+    handler: () => noFieldSet,
+    deviations: [
+      'Scripts have no lists of fields. The hash is stored as any other, and its fields keep the order of the list.',
+    ],
   }),
   row('HINCRBY', 4, '2.0.0', 'Raises the integer value of a field by a number.', {
     ...UPDATES_FAST,
@@ -141,4 +181,13 @@ export const HASH: readonly CommandSpec[] = family('hash', [
     ...inSlices(fieldTimes({ unitMs: 1000, isAbsolute: false })),
   }),
   row('HVALS', 2, '2.0.0', 'Returns all values of a hash.', listing('values')),
+]);
+
+/** Clients cannot send it. */
+export const HASH_PARTS: readonly CommandSpec[] = family('hash', [
+  row(REPLACE_HASH, -4, NOT_IN_REDIS, 'Replaces a hash.', {
+    ...GROWS,
+    keyUse: ['OW update'],
+    ...inSlices(replaceHash),
+  }),
 ]);

@@ -1,10 +1,10 @@
 /** Setting and deleting fields: HSET, HMSET, HSETNX, HDEL, HINCRBY, HINCRBYFLOAT. */
 import type { ByteString } from '../../../../kernel/index.js';
-import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
+import type { CommandContext, CommandSpec, Handler, SlicedHandler } from '../../command-spec.js';
 import { INT64_MAX, INT64_MIN, narrow, parseInt64 } from '../../numbers.js';
 import { ERRORS, ErrorReply, OK, type Reply, wrongArity } from '../../reply.js';
 import { filtered } from '../../slices.js';
-import type { HashValue } from '../../types/hash-value.js';
+import { HashValue } from '../../types/hash-value.js';
 import { addLongDoubles, isFloatText } from '../../types/long-double.js';
 import { recordExpiry } from '../expire-time.js';
 import { SLICE_STEPS } from '../random-draws.js';
@@ -51,6 +51,21 @@ export function setFields(name: 'hset' | 'hmset'): SlicedHandler {
     return name === 'hset' ? created : OK;
   };
 }
+
+/** The command by which an endpoint sends HIMPORT SET to an owner: key field value [field value …] → OK. */
+export const REPLACE_HASH = 'HIMPORT.SET';
+
+/** Replaces a hash and its expiry. WRONGTYPE if the key holds another type. */
+export const replaceHash: SlicedHandler = function* (context) {
+  const { args, keyspace, effects } = context;
+  const key = args.bytes(1);
+  keyspace.fetchKind(key, HashValue);
+  requireHashSize(context, undefined, 2, args.length);
+  if (keyspace.delete(key)) effects.push('DEL', key);
+  const spec = context.commands.rowOf('HSET') as CommandSpec;
+  yield* context.callInSlices(spec, ['HSET', ...args.from(1)]);
+  return OK;
+};
 
 /** HSETNX key field value → 1, or 0 when the field exists. */
 export const setFieldIfMissing: Handler = (context) => {

@@ -124,10 +124,25 @@ export class CuckooFilter extends Sketch {
       this.#set(table, slot, FREE);
       this.size -= 1;
       this.deleted += 1;
-      if (this.#tables.length > 1 && this.deleted > this.size * 0.1) yield* this.#compact();
+      if (this.#tables.length > 1 && this.deleted > this.size * 0.1) yield* this.compact();
       return true;
     }
     return false;
+  }
+
+  /**
+   * Moves fingerprints into earlier tables, and removes the last tables that become empty. @param ofAll also those of
+   * tables before one that stays
+   */
+  *compact(ofAll = false): Generator<void, void> {
+    for (let at = this.#tables.length - 1; at > 0; at -= 1) {
+      const isEmpty = yield* this.#empty(at);
+      if (!isEmpty && !ofAll) break;
+      if (!isEmpty || at < this.#tables.length - 1) continue;
+      const table = this.#tables.pop() as Buffer;
+      this.#tableBytes -= table.length;
+    }
+    this.deleted = 0;
   }
 
   form(): SketchForm {
@@ -219,16 +234,6 @@ export class CuckooFilter extends Sketch {
     }
     for (let at = moves.length - 2; at >= 0; at -= 2) this.#set(table, moves[at] as number, moves[at + 1] as number);
     return false;
-  }
-
-  /** Moves fingerprints into earlier tables, and removes the last tables that become empty. */
-  *#compact(): Generator<void, void> {
-    for (let at = this.#tables.length - 1; at > 0; at -= 1) {
-      if (!(yield* this.#empty(at))) break;
-      const table = this.#tables.pop() as Buffer;
-      this.#tableBytes -= table.length;
-    }
-    this.deleted = 0;
   }
 
   *#empty(at: number): Generator<void, boolean> {
