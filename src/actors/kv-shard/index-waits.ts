@@ -66,5 +66,6 @@ function mayContinue({ work, name, change, untilMs }: IndexWait, searches: FullT
 }
 
 function isReady(live: LiveIndex, change: number | undefined): boolean {
+  if (live.isOutOfRoom) return true;
   return change === undefined ? live.isBuilt : live.hasProcessed(change);
 }

@@ -117,7 +117,12 @@ export class KvPlane implements ShardPlane<KvWork> {
     this.#relay = outbox && new OutboxRelay({ ...ports, ...outbox, onAccepted: () => this.ports.onReady?.() });
     const files = ports.indexFiles;
     const stored = files && new StoredIndexes(files, ports.clock, ports.log, (owned) => this.#beginIndexing(owned));
-    this.#indexing = new PartitionIndexing(ports.clock, (works) => this.#ready.push(...works), stored);
+    this.#indexing = new PartitionIndexing(
+      ports.clock,
+      (works) => this.#ready.push(...works),
+      (owned, engine) => this.#runner.tellLimits(owned, engine),
+      stored,
+    );
     this.activation = ports.activation;
   }
 

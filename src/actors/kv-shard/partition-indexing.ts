@@ -6,6 +6,7 @@
  *       query, and never have changes that are undone later
  *  PIX2 at most half of the time is spent here
  */
+import type { KvEngine } from '../../domain/kv/index.js';
 import type { Clock } from '../../ports/index.js';
 import type { KvWork } from './kv-work.js';
 import type { OwnedPartition } from './owned-partition.js';
@@ -26,6 +27,8 @@ export class PartitionIndexing {
     private readonly clock: Clock,
     /** Requests that need not wait any more. */
     private readonly onReady: (works: readonly KvWork[]) => void,
+    /** Tells the engine the present bounds of plan and process. */
+    private readonly tellLimits: (owned: OwnedPartition, engine: KvEngine) => void,
     private readonly stored?: StoredIndexes | undefined,
   ) {}
 
@@ -65,6 +68,7 @@ export class PartitionIndexing {
     if (engine === undefined) return 0;
     const { searches } = engine;
     if (owned.underway === undefined && !owned.isInDoubt) {
+      this.tellLimits(owned, engine);
       searches.workUntil(() => this.clock.monotonicMs() - nowMs >= SLICE_MS);
     }
     const ready = owned.indexWaits.takeReady(searches, nowMs);

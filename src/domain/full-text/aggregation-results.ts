@@ -13,7 +13,8 @@ import { collectedStates, placeIn } from './aggregations.js';
 import { SearchProblem } from './definition.js';
 import { facetResult } from './facet-tree.js';
 import { compareValues, type FieldValue } from './field-values.js';
-import { MAX_BUCKETS } from './limits.js';
+import { firstOf } from './first-places.js';
+import { MAX_BUCKETS, SLICE_POSTINGS } from './limits.js';
 
 type Steps<T> = Generator<void, T>;
 type Pairs = (readonly [string, AggregationResult])[];
@@ -42,7 +43,7 @@ class AggregationResults {
       return yield* this.#groups(aggregation, state.buckets);
     }
     if (aggregation.kind !== 'facet' || state.kind !== 'facet') return null;
-    return facetResult(aggregation, state.documents, (count) => this.#countBuckets(count));
+    return yield* facetResult(aggregation, state.documents, (count) => this.#countBuckets(count));
   }
 
   *#groups({ grouping, nested }: Grouped, buckets: readonly BucketState[]): Steps<AggregationResult> {
@@ -61,7 +62,14 @@ class AggregationResults {
     nested: Nested,
     buckets: readonly BucketState[],
   ): Steps<AggregationResult> {
-    const all = buckets.filter(({ count }) => count >= least);
+    const all: BucketState[] = [];
+    let documents = 0;
+    for (const [at, bucket] of buckets.entries()) {
+      if (at % SLICE_POSTINGS === SLICE_POSTINGS - 1) yield;
+      if (bucket.count < least) continue;
+      all.push(bucket);
+      documents += bucket.count;
+    }
     let rank = (bucket: BucketState): FieldValue => (order.by === 'count' ? bucket.count : bucket.key);
     if (order.by !== 'count' && order.by !== 'key') {
       const place = nested.findIndex(({ name }) => name === order.by);
@@ -73,12 +81,13 @@ class AggregationResults {
       }
       rank = (bucket) => values.get(bucket) as number;
     }
-    all.sort((a, b) => {
+    const places = yield* firstOf(all.length, size, (one, other) => {
+      const [a, b] = [all[one] as BucketState, all[other] as BucketState];
       const compared = compareValues(rank(a), rank(b));
       return (order.isDescending ? -compared : compared) || compareValues(a.key, b.key);
     });
-    const left = all.slice(size).reduce((sum, { count }) => sum + count, 0);
-    const shown = all.slice(0, size);
+    const shown = places.map((place) => all[place] as BucketState);
+    const left = shown.reduce((sum, { count }) => sum - count, documents);
     this.#countBuckets(shown.length);
     const results: AggregationResult[] = [];
     for (const bucket of shown) results.push(yield* this.#bucket(keyPairs(bucket.key, isDate), bucket, nested));
@@ -121,7 +130,12 @@ class AggregationResults {
   ): Steps<AggregationResult> {
     const { interval, offset, least, extended, isDate } = grouping;
     const placeOf = placeIn(grouping);
-    const byPlace = new Map(buckets.map((bucket) => [Number(bucket.key), bucket]));
+    const byPlace = new Map<number, BucketState>();
+    for (const [at, bucket] of buckets.entries()) {
+      if (at % SLICE_POSTINGS === SLICE_POSTINGS - 1) yield;
+      if (bucket.count >= least) byPlace.set(Number(bucket.key), bucket);
+    }
+    this.#requireRoom(byPlace.size);
     let places = [...byPlace.keys()].sort((a, b) => a - b);
     if (least === 0 && (places.length > 0 || extended !== undefined)) {
       const first = Math.min(places[0] ?? Infinity, extended === undefined ? Infinity : placeOf(extended.min));
@@ -129,10 +143,9 @@ class AggregationResults {
       this.#requireRoom(last - first + 1);
       places = Array.from({ length: last - first + 1 }, (_, at) => first + at);
     }
-    const shown = places.filter((place) => (byPlace.get(place)?.count ?? 0) >= least);
-    this.#countBuckets(shown.length);
+    this.#countBuckets(places.length);
     const results: AggregationResult[] = [];
-    for (const place of shown) {
+    for (const place of places) {
       const head = keyPairs(place * interval + offset, isDate);
       results.push(yield* this.#bucket(head, byPlace.get(place), nested));
     }

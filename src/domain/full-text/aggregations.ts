@@ -13,7 +13,7 @@ import type { Column } from './value-fields.js';
 
 type Steps<T> = Generator<void, T>;
 
-/** Documents read between two pauses; each may have several values. */
+/** Documents and values read between two pauses. */
 const PACE = SLICE_POSTINGS / 4;
 
 export function* collectedStates(
@@ -37,9 +37,14 @@ function* collected(aggregation: Metric | Grouped | FacetTree, ordinals: ArrayLi
     return { kind: 'groups', buckets: yield* grouped(grouping, nested, ordinals) };
   }
   const metric = new MetricState(aggregation);
+  let done = 0;
   for (let at = 0; at < ordinals.length; at += 1) {
-    if (at % PACE === PACE - 1) yield;
-    for (const value of valuesAt(aggregation, ordinals[at] as number)) metric.add(value);
+    const values = valuesAt(aggregation, ordinals[at] as number);
+    for (const value of values) metric.add(value);
+    done += 1 + values.length;
+    if (done < PACE) continue;
+    done = 0;
+    yield;
   }
   return { kind: 'metric', metric };
 }
@@ -51,23 +56,31 @@ function* grouped(
   ordinals: ArrayLike<number>,
 ): Steps<readonly BucketState[]> {
   const keysOf = keysFor(grouping);
+  const work = grouping.kind === 'range' ? grouping.ranges.length : 1;
   const byKey = new Map<FieldValue, number[]>();
+  let done = 0;
   for (let at = 0; at < ordinals.length; at += 1) {
-    if (at % PACE === PACE - 1) yield;
     const ordinal = ordinals[at] as number;
-    for (const value of valuesAt(grouping, ordinal)) {
+    const values = valuesAt(grouping, ordinal);
+    for (const value of values) {
       for (const key of keysOf(value)) {
         const members = byKey.get(key);
         if (members === undefined) byKey.set(key, [ordinal]);
         else if (members.at(-1) !== ordinal) members.push(ordinal);
       }
+      done += work;
+      if (done < PACE) continue;
+      done = 0;
+      yield;
     }
+    done += 1;
   }
-  return [...byKey].map(([key, members]) => ({
-    key,
-    count: members.length,
-    nested: () => collectedStates(nested, members),
-  }));
+  const buckets: BucketState[] = [];
+  for (const [key, members] of byKey) {
+    buckets.push({ key, count: members.length, nested: () => collectedStates(nested, members) });
+    if (buckets.length % PACE === 0) yield;
+  }
+  return buckets;
 }
 
 /** The keys of the groups of a value. */

@@ -13,12 +13,12 @@ import { MAX_CLAUSE_WORDS, SLICE_POSTINGS } from './limits.js';
 import {
   boosted,
   difference,
+  GrowingUnion,
   intersection,
   type Matches,
   MatchList,
   NO_MATCHES,
   union,
-  unionOfAll,
   withAdded,
 } from './matches.js';
 import { eachPhrase } from './phrase-matching.js';
@@ -36,6 +36,8 @@ const SMART_WORD = 3;
 const SMART_PHRASE = 3;
 /** Shorter words are similar to too many others. */
 const MIN_SMART_CHARACTERS = 3;
+/** Values of `$in` that are looked up between two pauses. */
+const SLICE_VALUES = 16;
 const SIMILAR: Nearness = { distance: 1, isSwapOne: true, isPrefix: false };
 const BEGINNING: Nearness = { distance: 1, isSwapOne: true, isPrefix: true };
 const EXACT_BEGINNING: Nearness = { distance: 0, isSwapOne: true, isPrefix: true };
@@ -52,23 +54,23 @@ export class FilterEvaluation {
   ) {}
 
   *matches(filter: DocumentFilter): Steps<Matches> {
+    // Many short conditions take long too.
+    yield;
     if (filter.kind === 'all') return yield* this.#all(filter.boost);
     if (filter.kind === 'field') return boosted(yield* this.#ofField(filter), filter.boost);
     return boosted(yield* this.#ofBoolean(filter), filter.boost);
   }
 
   *#ofBoolean({ must, any, should, mustNot }: BooleanFilter): Steps<Matches> {
-    const required: Matches[] = [];
-    for (const part of must) required.push(yield* this.matches(part));
-    if (any.length > 0) required.push(yield* this.#union(any));
-    const isScoredOnly = required.length > 0;
-    const wanted = should.length > 0 ? yield* this.#union(should) : undefined;
-    if (!isScoredOnly && wanted !== undefined) required.push(wanted);
-    // The smallest set first, so that each step has little left.
-    required.sort((a, b) => a.ordinals.length - b.ordinals.length);
-    let found = required[0] ?? NO_MATCHES;
-    for (let at = 1; at < required.length; at += 1) found = yield* intersection(found, required[at] as Matches);
-    if (isScoredOnly && wanted !== undefined) found = yield* withAdded(found, wanted);
+    // Few sets are held at the same time: each may have all documents.
+    let all: Matches | undefined;
+    for (const part of must) all = yield* this.#both(all, yield* this.matches(part));
+    if (any.length > 0) all = yield* this.#both(all, yield* this.#union(any));
+    let found = all ?? NO_MATCHES;
+    if (should.length > 0) {
+      const wanted = yield* this.#union(should);
+      found = all === undefined ? wanted : yield* withAdded(all, wanted);
+    }
     if (mustNot.length === 0 || found.ordinals.length === 0) return found;
     const wasNegative = this.#isNegative;
     this.#isNegative = true;
@@ -77,10 +79,17 @@ export class FilterEvaluation {
     return yield* difference(found, unwanted);
   }
 
+  *#both(one: Matches | undefined, other: Matches): Steps<Matches> {
+    if (one === undefined) return other;
+    return one.ordinals.length <= other.ordinals.length
+      ? yield* intersection(one, other)
+      : yield* intersection(other, one);
+  }
+
   *#union(filters: readonly DocumentFilter[]): Steps<Matches> {
-    const all: Matches[] = [];
-    for (const part of filters) all.push(yield* this.matches(part));
-    return yield* unionOfAll(all);
+    const union = new GrowingUnion();
+    for (const part of filters) yield* union.add(yield* this.matches(part));
+    return yield* union.whole();
   }
 
   *#ofField({ field, condition }: FieldFilter): Steps<Matches> {
@@ -95,9 +104,12 @@ export class FilterEvaluation {
       case 'equals':
         return yield* this.#phrase(field, String(condition.value), 0, false);
       case 'in': {
-        const all: Matches[] = [];
-        for (const value of condition.values) all.push(yield* this.#phrase(field, String(value), 0, false));
-        return yield* unionOfAll(all);
+        const union = new GrowingUnion();
+        for (const [at, value] of condition.values.entries()) {
+          if (at % SLICE_VALUES === SLICE_VALUES - 1) yield;
+          yield* union.add(yield* this.#phrase(field, String(value), 0, false));
+        }
+        return yield* union.whole();
       }
       case 'phrase':
         return yield* this.#phrase(field, condition.value, condition.slop, condition.isPrefix);
@@ -120,7 +132,7 @@ export class FilterEvaluation {
     const last = parts.length - 1;
     if (isPrefix) {
       const word = field.analysis.words(text).at(-1) ?? '';
-      parts[last] = { terms: this.#withPrefix(field, word), word, isPrefix };
+      parts[last] = { terms: yield* this.#withPrefix(field, word), word, isPrefix };
     }
     if (parts.some((part) => part.terms.length === 0)) return NO_MATCHES;
     let worth = 0;
@@ -141,8 +153,8 @@ export class FilterEvaluation {
     return list.matches;
   }
 
-  #withPrefix(field: TextField, word: string): readonly TextTerm[] {
-    const terms = field.withPrefix(word);
+  *#withPrefix(field: TextField, word: string): Steps<readonly TextTerm[]> {
+    const terms = yield* field.withPrefix(word);
     this.#note(field, terms);
     return terms;
   }
@@ -163,6 +175,7 @@ export class FilterEvaluation {
 
   /** A document's score is that of its nearest word. */
   *#nearby(field: TextField, near: readonly NearTerm<TextTerm>[]): Steps<Matches> {
+    if (near.length === 0) return NO_MATCHES;
     const scores = new Float64Array(this.contents.ordinals);
     const terms = near.map(({ term }) => term);
     this.#note(field, terms);

@@ -1,10 +1,14 @@
 /** The tree of a facet: how many documents are below each child of a path. */
 import { ordinalOf } from '../search/index.js';
 import { type AggregationResult, type FacetTree, NamedResults } from './aggregation.js';
+import { firstOf } from './first-places.js';
 import { SLICE_POSTINGS, SLICE_TERMS } from './limits.js';
 import type { IndexTerm } from './text-field.js';
 
 type Steps<T> = Generator<void, T>;
+
+/** A term takes as long as so many postings. */
+const TERM_WORK = SLICE_POSTINGS / SLICE_TERMS;
 
 interface Child {
   readonly path: string;
@@ -19,33 +23,39 @@ export function* facetCounts(tree: FacetTree, ordinals: ArrayLike<number>): Step
     if (at % SLICE_POSTINGS === SLICE_POSTINGS - 1) yield;
   }
   const counts = new Map<string, number>();
+  const below = `${tree.path}/`;
   const deepest = levelOf(tree.path) + tree.depth;
   let looked = 0;
   for (const term of tree.field.terms()) {
-    looked += 1;
-    if (looked % SLICE_TERMS === 0) yield;
-    const { text } = term;
-    if (!text.startsWith(`${tree.path}/`) || levelOf(text) > deepest) continue;
-    counts.set(text, yield* countOf(term, wanted));
+    const { text, postings } = term;
+    const isBelow = text.startsWith(below) && levelOf(text) <= deepest;
+    if (isBelow) counts.set(text, yield* countOf(term, wanted));
+    looked += TERM_WORK + (isBelow ? postings.length % SLICE_POSTINGS : 0);
+    if (looked < SLICE_POSTINGS) continue;
+    looked = 0;
+    yield;
   }
   return counts;
 }
 
 /** @param count is told the buckets of each level; it throws above the bound */
-export function facetResult(
+export function* facetResult(
   tree: FacetTree,
   counts: ReadonlyMap<string, number>,
   count: (buckets: number) => void,
-): NamedResults {
+): Steps<NamedResults> {
   const childrenByParent = new Map<string, Child[]>();
+  let looked = 0;
   for (const [path, documents] of counts) {
+    looked += 1;
+    if (looked % SLICE_TERMS === 0) yield;
     if (documents < tree.least) continue;
     const parent = path.slice(0, path.lastIndexOf('/'));
     const siblings = childrenByParent.get(parent);
     if (siblings === undefined) childrenByParent.set(parent, [{ path, documents }]);
     else siblings.push({ path, documents });
   }
-  const { left, children } = childrenOf(tree, tree.path, childrenByParent, count);
+  const { left, children } = yield* childrenOf(tree, tree.path, childrenByParent, count);
   return new NamedResults([
     ['path', tree.path === '' ? '/' : tree.path],
     ['sumOtherDocCount', left],
@@ -63,31 +73,37 @@ function* countOf({ postings }: IndexTerm, wanted: ReadonlySet<number>): Steps<n
   return documents;
 }
 
-function childrenOf(
+function* childrenOf(
   tree: FacetTree,
   parent: string,
   childrenByParent: ReadonlyMap<string, readonly Child[]>,
   count: (buckets: number) => void,
-): { readonly left: number; readonly children: readonly AggregationResult[] } {
+): Steps<{ readonly left: number; readonly children: readonly AggregationResult[] }> {
   const { by, isDescending } = tree.order;
-  const all = [...(childrenByParent.get(parent) ?? [])].sort((a, b) => {
+  const all = childrenByParent.get(parent) ?? [];
+  const places = yield* firstOf(all.length, tree.size, (one, other) => {
+    const [a, b] = [all[one] as Child, all[other] as Child];
     const byPath = a.path < b.path ? -1 : 1;
     const compared = by === 'count' ? a.documents - b.documents || -byPath * (isDescending ? 1 : -1) : byPath;
     return isDescending ? -compared : compared;
   });
-  const shown = all.slice(0, tree.size);
-  count(shown.length);
-  const children = shown.map(({ path, documents }) => {
-    const below = childrenOf(tree, path, childrenByParent, count);
+  count(places.length);
+  let left = all.reduce((sum, { documents }) => sum + documents, 0);
+  const children: AggregationResult[] = [];
+  for (const place of places) {
+    const { path, documents } = all[place] as Child;
+    left -= documents;
+    const below = yield* childrenOf(tree, path, childrenByParent, count);
     const pairs: [string, AggregationResult][] = [
       ['path', path],
       ['docCount', documents],
       ['sumOtherDocCount', below.left],
     ];
     if (below.children.length > 0) pairs.push(['children', below.children]);
-    return new NamedResults(pairs);
-  });
-  return { left: all.slice(tree.size).reduce((sum, { documents }) => sum + documents, 0), children };
+    children.push(new NamedResults(pairs));
+    yield;
+  }
+  return { left, children };
 }
 
 function levelOf(path: string): number {

@@ -1,5 +1,6 @@
 /** The values of fields: how those of documents and of filters become numbers, texts and truth values. */
 import type { FieldType } from './definition.js';
+import { MAX_FACET_LEVELS, MAX_KEYWORD_CHARACTERS } from './limits.js';
 
 /** A scalar of a document or a filter; texts are decoded. */
 export type Scalar = string | number | bigint | boolean;
@@ -18,8 +19,11 @@ const MAX_I64 = 2n ** 63n - 1n;
 export function typedValueOf(type: FieldType, given: Scalar): FieldValue | undefined {
   switch (type) {
     case 'TEXT':
-    case 'KEYWORD':
       return String(given);
+    case 'KEYWORD': {
+      const text = String(given);
+      return text.length > MAX_KEYWORD_CHARACTERS ? undefined : text;
+    }
     case 'FACET':
       return typeof given === 'string' ? facetOf(given) : undefined;
     case 'BOOL':
@@ -75,9 +79,9 @@ function dateOf(given: Scalar): number | undefined {
 
 /** `/a/b`, without a slash at the end. */
 function facetOf(given: string): string | undefined {
-  if (!given.startsWith('/')) return undefined;
+  if (!given.startsWith('/') || given.length > MAX_KEYWORD_CHARACTERS) return undefined;
   const steps = given.split('/').filter((step) => step !== '');
-  return steps.length === 0 ? undefined : `/${steps.join('/')}`;
+  return steps.length === 0 || steps.length > MAX_FACET_LEVELS ? undefined : `/${steps.join('/')}`;
 }
 
 /** `/a/b/c` → `/a`, `/a/b`, `/a/b/c`. */

@@ -13,7 +13,7 @@ import {
   refuseOthers,
   textIn,
 } from './json.js';
-import { MAX_CLAUSE_DEPTH, MAX_CLAUSES, MAX_IN_VALUES } from './limits.js';
+import { MAX_CLAUSE_DEPTH, MAX_CLAUSES, MAX_IN_VALUES, MAX_REGEXES } from './limits.js';
 import { regexTest } from './regex.js';
 import type { FieldRange } from './value-fields.js';
 
@@ -39,6 +39,7 @@ export function parseFilter(given: FilterJson, definition: IndexDefinition): Doc
 
 class FilterParser {
   #clauses = 0;
+  #regexes = 0;
   readonly #fields: ReadonlyMap<string, IndexField>;
 
   constructor({ fields }: IndexDefinition) {
@@ -101,6 +102,7 @@ class FilterParser {
     for (const [name, value] of operators) {
       if (name === '$boost') continue;
       this.#count();
+      if (name === '$regex') this.#countRegex();
       if (!ALL_OPERATORS.has(name)) throw new SearchProblem(`Unknown field operator: ${name}`);
       if (!allowed.includes(name)) {
         throw new SearchProblem(`${name} is not for fields of type ${field.type}: ${field.path}`);
@@ -110,6 +112,11 @@ class FilterParser {
       else range = { ...range, [bound]: fieldValue(field, value, name) };
     }
     if (range !== undefined) yield { kind: 'range', range };
+  }
+
+  #countRegex(): void {
+    this.#regexes += 1;
+    if (this.#regexes > MAX_REGEXES) throw new SearchProblem(`A filter has at most ${MAX_REGEXES} regular expressions`);
   }
 
   #count(): void {

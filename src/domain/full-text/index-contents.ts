@@ -2,8 +2,8 @@
  * The contents of one index in memory: its documents by key, and their fields.
  *
  *  IXC1 ordinals only grow: documents with a higher one were written later, and postings are in their order
- *  IXC2 the counts of documents and lengths are those of the present documents; postings of removed ones stay until
- *      the contents are built again
+ *  IXC2 the counts of documents and lengths are those of the present documents and of one that is being added; postings
+ *      of removed ones stay until the contents are built again
  */
 import type { ByteString } from '../../kernel/index.js';
 import { MAX_ORDINALS, ordinalOf } from '../search/index.js';
@@ -17,9 +17,11 @@ import { KeywordField, NumberField } from './value-fields.js';
 export type ContentsField = TextField | NumberField | KeywordField;
 
 /** Of the stored form and of its terms: grows when words or stems change. Others are not read. */
-const CONTENTS_VERSION = 1;
+const CONTENTS_VERSION = 2;
 /** Keys written or read between two pauses. */
 const SLICE_KEYS = 2000;
+/** Memory that is taken by documents that are added between two pauses: a few hundred words. */
+const SLICE_ADDED_BYTES = 16 * 1024;
 const GROWTH = 1.5;
 /** Memory of a document without its fields and the characters of its key. */
 const DOCUMENT_BYTES = 120;
@@ -105,42 +107,68 @@ export class IndexContents {
   }
 
   /**
-   * Puts a document in the place of the key's earlier one. @param values by the place of the field in the definition
+   * Puts a document in the place of the key's earlier one, in slices: queries find the earlier one until the last. A
+   * second one must not be put before that. @param values by the place of the field in the definition
    * @param hash for `isCurrent`
    */
-  put(key: ByteString, values: readonly (readonly Scalar[])[], hash = 0): void {
-    this.remove(key);
-    if (this.isFull) return;
+  *put(key: ByteString, values: readonly (readonly Scalar[])[], hash = 0): Generator<void, void> {
+    if (this.isFull) {
+      yield* this.remove(key);
+      return;
+    }
     const ordinal = this.#keys.length;
     this.#makeRoom(ordinal);
-    this.#keys.push(key);
-    this.#ordinals.set(key, ordinal);
-    this.#isAlive[ordinal] = 1;
-    this.#hashes[ordinal] = hash;
+    this.#keys.push(undefined);
+    this.#isAlive[ordinal] = 0;
     this.#idsFrom[ordinal] = this.#idsLength;
     this.#bytes += DOCUMENT_BYTES + key.length;
     const note = (id: number) => this.#noteTerm(id);
+    let work = 0;
     for (const [place, contents] of this.#fields.entries()) {
       const given = values[place];
       if (given === undefined || given.length === 0) continue;
       const typed = typedValues(contents.field, given);
-      if (contents instanceof NumberField) this.#bytes += contents.add(ordinal, typed);
-      else this.#bytes += contents.add(ordinal, typed as readonly string[], note);
+      if (contents instanceof TextField) {
+        for (const bytes of contents.add(ordinal, typed as readonly string[], note)) {
+          this.#bytes += bytes;
+          work += bytes;
+          if (work < SLICE_ADDED_BYTES) continue;
+          work = 0;
+          yield;
+        }
+      } else {
+        const bytes =
+          contents instanceof NumberField
+            ? contents.add(ordinal, typed)
+            : contents.add(ordinal, typed as readonly string[], note);
+        this.#bytes += bytes;
+        work += bytes;
+      }
+      if (work < SLICE_ADDED_BYTES) continue;
+      work = 0;
+      yield;
     }
     this.#idsFrom[ordinal + 1] = this.#idsLength;
+    yield* this.remove(key);
+    this.#hashes[ordinal] = hash;
+    this.#keys[ordinal] = key;
+    this.#ordinals.set(key, ordinal);
+    this.#isAlive[ordinal] = 1;
   }
 
-  /** @returns whether there was a document */
-  remove(key: ByteString): boolean {
+  /** In slices; queries do not find the document after the first. @returns whether there was a document */
+  *remove(key: ByteString): Generator<void, boolean> {
     const ordinal = this.#ordinals.get(key);
     if (ordinal === undefined) return false;
     this.#ordinals.delete(key);
     this.#keys[ordinal] = undefined;
     this.#isAlive[ordinal] = 0;
     this.#bytes -= key.length;
+    const from = this.#idsFrom[ordinal] as number;
     const to = this.#idsFrom[ordinal + 1] as number;
-    for (let at = this.#idsFrom[ordinal] as number; at < to; at += 1) {
+    for (let at = from; at < to; at += 1) {
       (this.#terms[this.#termIds[at] as number] as IndexTerm).documents -= 1;
+      if ((at - from) % SLICE_POSTINGS === SLICE_POSTINGS - 1) yield;
     }
     for (const contents of this.#fields) contents.forget(ordinal);
     return true;

@@ -12,8 +12,12 @@ export const MAX_PATH_CHARACTERS = 512;
 export const MAX_ALIASES = 256;
 /** Values of one field of one document; further ones are left out. */
 export const MAX_FIELD_VALUES = 1000;
-/** Characters of one value of a text field that are searched: a document is added in one go. */
+/** Characters of one value of a text field that are searched. */
 export const MAX_FIELD_CHARACTERS = 256 * 1024;
+/** Characters of a keyword or facet, which is in memory as a whole; longer ones are left out. */
+export const MAX_KEYWORD_CHARACTERS = 32_768;
+/** Levels of a facet, each of which is a value; deeper ones are left out. */
+export const MAX_FACET_LEVELS = 64;
 /** Words of one text field of one document; further ones are left out. Positions are numbers of 16 bits. */
 export const MAX_FIELD_WORDS = 60_000;
 
@@ -29,6 +33,12 @@ export const MAX_IN_VALUES = 1000;
 export const MAX_CLAUSE_WORDS = 64;
 /** Words of an index that one prefix, misspelling or regular expression stands for; those of most documents. */
 export const MAX_EXPANDED_TERMS = 1024;
+/** Characters of a word or whole text to which similar ones are found; to a longer text only equal ones are. */
+export const MAX_SIMILAR_CHARACTERS = 256;
+/** Regular expressions of one filter: compiling one takes up to 3 ms. */
+export const MAX_REGEXES = 8;
+/** Characters of a text that a regular expression finds: each may take 15 µs. */
+export const MAX_REGEX_TEXT_CHARACTERS = 1024;
 /** Characters of a regular expression. */
 export const MAX_REGEX_CHARACTERS = 128;
 /** The product of all counted repetitions of a regular expression, which multiply its program. */
@@ -60,3 +70,11 @@ export const MAX_SHARED_VALUES = 50_000;
 export const SLICE_POSTINGS = 20_000;
 /** Words of an index examined between two pauses, where each takes longer than a posting. */
 export const SLICE_TERMS = 2000;
+/** Words of documents that are added between two pauses. */
+export const SLICE_ADDED_WORDS = 1000;
+/** Characters that are split into words, or hashed, between two pauses. */
+export const SLICE_CHARACTERS = 8192;
+/** Characters that a regular expression reads between two pauses. */
+export const SLICE_REGEX_CHARACTERS = 512;
+/** Pairs of characters that are compared between two pauses while similar words are looked for. */
+export const SLICE_COMPARISONS = 64_000;

@@ -71,19 +71,30 @@ export function* union(a: Matches, b: Matches): Generator<void, Matches> {
   return list.matches;
 }
 
-/** The union of many. */
-export function* unionOfAll(all: readonly Matches[]): Generator<void, Matches> {
-  let left = [...all];
-  // Pairs of similar size, so that a document is copied few times.
-  while (left.length > 1) {
-    const joined: Matches[] = [];
-    for (let at = 0; at < left.length; at += 2) {
-      const [one, other] = [left[at] as Matches, left[at + 1]];
-      joined.push(other === undefined ? one : yield* union(one, other));
+/**
+ * The union of many. Unions of equally many sets are joined, so that a document is copied few times and only a few sets
+ * are held.
+ */
+export class GrowingUnion {
+  /** By the binary logarithm of the number of sets that are joined in it. */
+  readonly #parts: (Matches | undefined)[] = [];
+
+  *add(matches: Matches): Generator<void, void> {
+    let joined = matches;
+    let level = 0;
+    for (let same = this.#parts[level]; same !== undefined; same = this.#parts[level]) {
+      joined = yield* union(same, joined);
+      this.#parts[level] = undefined;
+      level += 1;
     }
-    left = joined;
+    this.#parts[level] = joined;
   }
-  return left[0] ?? NO_MATCHES;
+
+  *whole(): Generator<void, Matches> {
+    let joined = NO_MATCHES;
+    for (const part of this.#parts) if (part !== undefined) joined = yield* union(part, joined);
+    return joined;
+  }
 }
 
 /** Documents of `a` that are not in `b`. */

@@ -42,9 +42,12 @@ export function* eachPhrase(
         break;
       }
     }
-    const count = isInAll ? countIn(cursors, slop) : 0;
-    if (count > 0) take(ordinal, count);
-    looked += isInAll ? 5 : 1;
+    if (isInAll) {
+      const { count, work } = countIn(cursors, slop);
+      if (count > 0) take(ordinal, count);
+      looked += 4 + work;
+    }
+    looked += 1;
     if (looked < SLICE_POSTINGS) continue;
     looked = 0;
     yield;
@@ -91,28 +94,40 @@ class Cursor {
   }
 }
 
-/** The first positions from which all other words follow in order; the nearest following ones are the best. */
-function countIn(cursors: readonly Cursor[], slop: number): number {
+/**
+ * The first positions from which all other words follow in order; the nearest following ones are the best.
+ * @returns also the positions that were read
+ */
+function countIn(cursors: readonly Cursor[], slop: number): { readonly count: number; readonly work: number } {
   const [first] = cursors as [Cursor];
+  // A later first position has later followers, so that each position is passed over once.
+  const places = cursors.map(({ from }) => from);
   let count = 0;
+  let work = 0;
   for (let at = first.from; at < first.to; at += 1) {
     const start = first.positions[at] as number;
     let last = start;
-    for (let place = 1; place < cursors.length && last >= 0; place += 1) {
-      last = positionAfter(cursors[place] as Cursor, last);
+    for (let part = 1; part < cursors.length; part += 1) {
+      const { positions, to } = cursors[part] as Cursor;
+      let place = places[part] as number;
+      while (place < to && (positions[place] as number) <= last) place += 1;
+      work += place - (places[part] as number) + 1;
+      places[part] = place;
+      if (place === to) return { count, work };
+      last = positions[place] as number;
     }
-    if (last >= 0 && last - start - (cursors.length - 1) <= slop) count += 1;
+    if (last - start - (cursors.length - 1) <= slop) count += 1;
   }
-  return count;
+  return { count, work };
 }
 
-/** -1: there is none. */
-function positionAfter(cursor: Cursor, position: number): number {
-  for (let at = cursor.from; at < cursor.to; at += 1) {
-    const next = cursor.positions[at] as number;
-    if (next > position) return next;
+/** Room for a mark of each document that may have one of the terms. */
+function ordinalsOf(terms: readonly TextTerm[]): Uint8Array {
+  let last = -1;
+  for (const { postings } of terms) {
+    if (postings.length > 0) last = Math.max(last, ordinalOf(postings.items[postings.length - 1] as number));
   }
-  return -1;
+  return new Uint8Array(last + 1);
 }
 
 /** The occurrences of one term, or those of several as one list. */
@@ -123,28 +138,38 @@ function* occurrencesOf(terms: readonly TextTerm[]): Generator<void, Occurrences
     return { items, length, positions: only.positions.items };
   }
   const positionsByOrdinal = new Map<number, number[]>();
+  const ordinals = ordinalsOf(terms);
   let looked = 0;
   for (const { postings, positions } of terms) {
     let from = 0;
     for (let index = 0; index < postings.length; index += 1) {
       const posting = postings.items[index] as number;
-      const own = Array.from({ length: countOf(posting) }, (_, at) => positions.items[from + at] as number);
-      from += own.length;
       const ordinal = ordinalOf(posting);
-      positionsByOrdinal.set(ordinal, [...(positionsByOrdinal.get(ordinal) ?? []), ...own]);
-      looked += 8;
+      let own = positionsByOrdinal.get(ordinal);
+      if (own === undefined) {
+        own = [];
+        positionsByOrdinal.set(ordinal, own);
+        ordinals[ordinal] = 1;
+      }
+      const to = from + countOf(posting);
+      looked += 8 + to - from;
+      for (; from < to; from += 1) own.push(positions.items[from] as number);
       if (looked < SLICE_POSTINGS) continue;
       looked = 0;
       yield;
     }
   }
-  const ordinals = Uint32Array.from(positionsByOrdinal.keys()).sort();
   const items: number[] = [];
   const joined: number[] = [];
-  for (const ordinal of ordinals) {
-    const own = (positionsByOrdinal.get(ordinal) as number[]).sort((a, b) => a - b).slice(0, MAX_COUNT);
+  for (let ordinal = ordinals.indexOf(1); ordinal >= 0; ordinal = ordinals.indexOf(1, ordinal + 1)) {
+    const all = positionsByOrdinal.get(ordinal) as number[];
+    const own = all.sort((a, b) => a - b).slice(0, MAX_COUNT);
     items.push(ordinal * COUNT_SPAN + own.length);
     for (const position of own) joined.push(position);
+    looked += 8 + 4 * all.length;
+    if (looked < SLICE_POSTINGS) continue;
+    looked = 0;
+    yield;
   }
   return { items, length: items.length, positions: joined };
 }

@@ -1,6 +1,7 @@
 /** The order of a query's answers: by score, by a function of fields, or by a field. */
 import type { FieldValue } from './field-values.js';
 import { compareValues } from './field-values.js';
+import { firstOf } from './first-places.js';
 import { SLICE_POSTINGS } from './limits.js';
 import type { Matches } from './matches.js';
 import type { Column } from './value-fields.js';
@@ -109,44 +110,4 @@ export function* orderedBy(matches: Matches, order: FieldOrder, most: number): G
     score: scores[place] as number,
     value: values[place],
   }));
-}
-
-/** The first places of an order, found with a heap whose top is the last of those kept. */
-function* firstOf(length: number, most: number, before: (a: number, b: number) => number): Generator<void, number[]> {
-  const heap: number[] = [];
-  for (let place = 0; place < length; place += 1) {
-    if (place % SLICE_POSTINGS === SLICE_POSTINGS - 1) yield;
-    if (heap.length < most) {
-      heap.push(place);
-      rise(heap, before);
-    } else if (most > 0 && before(place, heap[0] as number) < 0) {
-      heap[0] = place;
-      sink(heap, before);
-    }
-  }
-  return heap.sort(before);
-}
-
-function rise(heap: number[], before: (a: number, b: number) => number): void {
-  let at = heap.length - 1;
-  while (at > 0) {
-    const above = (at - 1) >>> 1;
-    if (before(heap[at] as number, heap[above] as number) <= 0) return;
-    [heap[at], heap[above]] = [heap[above] as number, heap[at] as number];
-    at = above;
-  }
-}
-
-function sink(heap: number[], before: (a: number, b: number) => number): void {
-  let at = 0;
-  for (;;) {
-    const left = 2 * at + 1;
-    const right = left + 1;
-    let last = at;
-    if (left < heap.length && before(heap[left] as number, heap[last] as number) > 0) last = left;
-    if (right < heap.length && before(heap[right] as number, heap[last] as number) > 0) last = right;
-    if (last === at) return;
-    [heap[at], heap[last]] = [heap[last] as number, heap[at] as number];
-    at = last;
-  }
 }

@@ -6,7 +6,7 @@
  */
 import type { Condition, DocumentFilter } from './filter.js';
 import type { IndexContents } from './index-contents.js';
-import { MAX_CLAUSE_WORDS } from './limits.js';
+import { MAX_CLAUSE_WORDS, SLICE_TERMS } from './limits.js';
 import { TextField, type TextTerm } from './text-field.js';
 
 /** The documents and words of an index. */
@@ -70,10 +70,16 @@ export class SharedStatistics implements CorpusStatistics {
 }
 
 /** The numbers of this index: its documents, words and documents by field, documents by term of the filter. */
-export function statisticsFor(filter: DocumentFilter, contents: IndexContents): number[] {
+export function* statisticsFor(filter: DocumentFilter, contents: IndexContents): Generator<void, number[]> {
   const numbers = [contents.size];
   for (const { words, documents } of contents.textFields) numbers.push(words, documents);
-  for (const { documents } of termsIn(filter, contents)) numbers.push(documents);
+  for (const { field, word, isPrefix } of termsIn(filter, contents)) {
+    if (isPrefix) {
+      const terms = yield* field.withPrefix(word);
+      numbers.push(terms.reduce((sum, { documents }) => sum + documents, 0));
+    } else numbers.push(field.get(word)?.documents ?? 0);
+    if (numbers.length % SLICE_TERMS === 0) yield;
+  }
   return numbers;
 }
 
@@ -84,7 +90,9 @@ export function dependsOnStatistics(filter: DocumentFilter, contents: IndexConte
 
 interface CountedTerm {
   readonly key: string;
-  readonly documents: number;
+  readonly field: TextField;
+  readonly word: string;
+  readonly isPrefix: boolean;
 }
 
 /** In the order of the filter; a term may be there several times. */
@@ -100,15 +108,12 @@ function termsIn(filter: DocumentFilter, contents: IndexContents): CountedTerm[]
 
 function termsOf(condition: Condition, field: TextField): CountedTerm[] {
   const counted: CountedTerm[] = [];
+  const add = (word: string, isPrefix: boolean) =>
+    counted.push({ key: keyOf(field.field.path, word, isPrefix), field, word, isPrefix });
   const addAll = (text: string, isPrefix: boolean) => {
     const terms = field.analysis.terms(text).slice(0, MAX_CLAUSE_WORDS);
-    for (const term of terms) {
-      counted.push({ key: keyOf(field.field.path, term, false), documents: field.get(term)?.documents ?? 0 });
-    }
-    if (!isPrefix) return;
-    const word = field.analysis.words(text).at(-1) ?? '';
-    const documents = field.withPrefix(word).reduce((sum, term) => sum + term.documents, 0);
-    counted.push({ key: keyOf(field.field.path, word, true), documents });
+    for (const term of terms) add(term, false);
+    if (isPrefix) add(field.analysis.words(text).at(-1) ?? '', true);
   };
   if (condition.kind === 'equals' || condition.kind === 'smart') addAll(String(condition.value), false);
   else if (condition.kind === 'phrase') addAll(condition.value, condition.isPrefix);

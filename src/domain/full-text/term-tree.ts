@@ -3,7 +3,7 @@
  *
  *  TRT1 the found terms and distances are those of a comparison with every term
  */
-import { SLICE_TERMS } from './limits.js';
+import { SLICE_COMPARISONS } from './limits.js';
 
 /** More than any distance. */
 const FAR = 65_535;
@@ -83,10 +83,13 @@ export class TermTree<T> {
     const open: Visit<T>[] = [
       { node: this.#root, row: first, before: undefined, last: '', best: isPrefix ? word.length : FAR },
     ];
-    let looked = 0;
+    let compared = 0;
     for (let visit = open.pop(); visit !== undefined; visit = open.pop()) {
-      looked += 1;
-      if (looked % SLICE_TERMS === 0) yield;
+      compared += word.length + 1;
+      if (compared >= SLICE_COMPARISONS) {
+        compared = 0;
+        yield;
+      }
       let { row, before, last, best } = visit;
       const { node } = visit;
       let isOut = false;
@@ -95,6 +98,7 @@ export class TermTree<T> {
         // A path that is near enough already has only near terms below it.
         if (isPrefix && best === 0) break;
         const next = nextRow(word, row, isSwapOne ? before : undefined, character, last);
+        compared += word.length + 1;
         before = row;
         row = next;
         last = character;

@@ -2,7 +2,18 @@
 import { countOf, ordinalOf, Postings } from '../search/index.js';
 import type { ContentsReader, ContentsWriter } from './contents-bytes.js';
 import type { IndexField } from './definition.js';
-import { MAX_EXPANDED_TERMS, MAX_FIELD_CHARACTERS, MAX_FIELD_WORDS, SLICE_POSTINGS, SLICE_TERMS } from './limits.js';
+import { firstOf } from './first-places.js';
+import {
+  MAX_EXPANDED_TERMS,
+  MAX_FIELD_CHARACTERS,
+  MAX_FIELD_WORDS,
+  MAX_REGEX_TEXT_CHARACTERS,
+  MAX_SIMILAR_CHARACTERS,
+  SLICE_ADDED_WORDS,
+  SLICE_POSTINGS,
+  SLICE_REGEX_CHARACTERS,
+  SLICE_TERMS,
+} from './limits.js';
 import { type Nearness, type NearTerm, TermTree } from './term-tree.js';
 import { type Analysis, analysisOf } from './text-analysis.js';
 
@@ -127,40 +138,50 @@ export class TextField {
     return this.#byText.get(text);
   }
 
-  /** Adds a document. @param note is told each of its terms @returns bytes of memory that it takes */
-  add(ordinal: number, values: readonly string[], note: (id: number) => void): number {
-    const termsBefore = this.#byText.size;
+  /**
+   * Adds a document, in slices, which yield the bytes of memory that they take. @param note is told each of its terms
+   */
+  *add(ordinal: number, values: readonly string[], note: (id: number) => void): Generator<number, void> {
     const terms: TextTerm[] = [];
     let words = 0;
     let gaps = 0;
-    let textBytes = 0;
     for (const value of values) {
-      for (const word of this.analysis.words(value.slice(0, MAX_FIELD_CHARACTERS))) {
-        if (words >= MAX_FIELD_WORDS) break;
-        const known = this.#byText.size;
-        const term = this.#termOf(word);
-        if (this.#byText.size > known) textBytes += 2 * term.text.length;
-        if (term.ordinal !== ordinal) {
-          term.ordinal = ordinal;
-          term.count = 0;
-          terms.push(term);
+      for (const part of this.analysis.wordsByPart(value.slice(0, MAX_FIELD_CHARACTERS))) {
+        const left = part.slice(0, MAX_FIELD_WORDS - words);
+        for (let from = 0; from < left.length; from += SLICE_ADDED_WORDS) {
+          yield this.#addWords(left.slice(from, from + SLICE_ADDED_WORDS), ordinal, words + from + gaps, terms);
         }
-        if (term.count < MAX_COUNT) {
-          term.count += 1;
-          term.positions.add(Math.min(words + gaps, MAX_POSITION));
-        }
-        words += 1;
+        words += left.length;
       }
       gaps += VALUE_GAP;
     }
-    if (words === 0) return 0;
-    for (const term of terms) {
+    if (words === 0) return;
+    for (const [place, term] of terms.entries()) {
       term.documents += 1;
       term.postings.add(ordinal, term.count);
       note(term.id);
+      if (place % SLICE_ADDED_WORDS === SLICE_ADDED_WORDS - 1) yield 0;
     }
     this.#keepLength(ordinal, words);
-    return words * WORD_BYTES + (this.#byText.size - termsBefore) * TERM_BYTES + textBytes;
+  }
+
+  /** @param terms those of the document, in the order of their first words @returns bytes of memory */
+  #addWords(words: readonly string[], ordinal: number, position: number, terms: TextTerm[]): number {
+    let bytes = words.length * WORD_BYTES;
+    for (const [place, word] of words.entries()) {
+      const known = this.#byText.size;
+      const term = this.#termOf(word);
+      if (this.#byText.size > known) bytes += TERM_BYTES + 2 * term.text.length;
+      if (term.ordinal !== ordinal) {
+        term.ordinal = ordinal;
+        term.count = 0;
+        terms.push(term);
+      }
+      if (term.count === MAX_COUNT) continue;
+      term.count += 1;
+      term.positions.add(Math.min(position + place, MAX_POSITION));
+    }
+    return bytes;
   }
 
   /** To be called for a removed document; its terms are told by their ids. */
@@ -230,28 +251,49 @@ export class TextField {
     }
   }
 
-  /** The terms of most documents with the prefix. */
-  withPrefix(prefix: string): TextTerm[] {
-    return mostFrequent([...this.#tree.withPrefix(prefix)]);
+  /** The terms of most documents with the prefix, in slices. */
+  *withPrefix(prefix: string): Generator<void, TextTerm[]> {
+    const found: TextTerm[] = [];
+    let looked = 0;
+    for (const term of this.#tree.withPrefix(prefix)) {
+      looked += 1;
+      if (looked % SLICE_TERMS === 0) yield;
+      if (term.documents > 0) found.push(term);
+    }
+    return yield* mostFrequent(found);
   }
 
   *near(word: string, nearness: Nearness): Generator<void, NearTerm<TextTerm>[]> {
+    if (word.length > MAX_SIMILAR_CHARACTERS) {
+      const same = nearness.isPrefix ? yield* this.withPrefix(word) : [this.get(word)];
+      return same.flatMap((term) => (term === undefined || term.documents === 0 ? [] : [{ term, distance: 0 }]));
+    }
     const found = yield* this.#tree.near(word, nearness);
     const live = found.filter(({ term }) => term.documents > 0);
-    live.sort((a, b) => a.distance - b.distance || b.term.documents - a.term.documents);
-    return live.slice(0, MAX_EXPANDED_TERMS);
+    const before = (a: number, b: number) => {
+      const [one, other] = [live[a] as NearTerm<TextTerm>, live[b] as NearTerm<TextTerm>];
+      return one.distance - other.distance || other.term.documents - one.term.documents || a - b;
+    };
+    return (yield* firstOf(live.length, MAX_EXPANDED_TERMS, before)).map((at) => live[at] as NearTerm<TextTerm>);
   }
 
   /** The terms that the test accepts, in slices. */
   *passing(test: (text: string) => boolean): Generator<void, TextTerm[]> {
     const found: TextTerm[] = [];
-    let looked = 0;
+    let read = 0;
     for (const term of this.#byText.values()) {
-      looked += 1;
-      if (looked % SLICE_TERMS === 0) yield;
-      if (term.documents > 0 && test(term.text)) found.push(term);
+      const { text, documents } = term;
+      // A term that is not read takes some time too.
+      read += 1;
+      if (documents > 0 && text.length <= MAX_REGEX_TEXT_CHARACTERS) {
+        read += text.length;
+        if (test(text)) found.push(term);
+      }
+      if (read < SLICE_REGEX_CHARACTERS) continue;
+      read = 0;
+      yield;
     }
-    return mostFrequent(found);
+    return yield* mostFrequent(found);
   }
 
   #termOf(word: string): TextTerm {
@@ -284,8 +326,9 @@ export class TextField {
   }
 }
 
-function mostFrequent(terms: TextTerm[]): TextTerm[] {
-  const live = terms.filter(({ documents }) => documents > 0);
-  if (live.length <= MAX_EXPANDED_TERMS) return live;
-  return live.sort((a, b) => b.documents - a.documents).slice(0, MAX_EXPANDED_TERMS);
+function* mostFrequent(terms: TextTerm[]): Generator<void, TextTerm[]> {
+  if (terms.length <= MAX_EXPANDED_TERMS) return terms;
+  const documentsOf = (place: number) => (terms[place] as TextTerm).documents;
+  const places = yield* firstOf(terms.length, MAX_EXPANDED_TERMS, (a, b) => documentsOf(b) - documentsOf(a) || a - b);
+  return places.map((place) => terms[place] as TextTerm);
 }

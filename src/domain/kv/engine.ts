@@ -80,6 +80,7 @@ export class KvEngine {
   ) {
     const { keyspace, effects, settings, libraries, searches, outbox, statistics } = this;
     this.bounds = new MemoryBounds(keyspace, settings, random);
+    searches.hasRoom = (bytes, isForAWhile) => this.bounds.hasRoomForIndexes(bytes, isForAWhile);
     this.run = new UndoableExecution({ keyspace, effects, settings, libraries, searches, audience, outbox }, server);
     this.#notifications = new Notifications(audience);
     keyspace.onExpired = (key) => this.#noteExpired(key);

@@ -4,7 +4,7 @@
  */
 import type { ByteString } from '../../kernel/index.js';
 import type { Keyspace } from './keyspace.js';
-import { LiveIndex } from './live-index.js';
+import { LiveIndex, type MayHold } from './live-index.js';
 import { ERRORS } from './reply.js';
 import { SearchAliases } from './search-aliases.js';
 import type { SearchRegistry } from './search-registry.js';
@@ -25,6 +25,8 @@ export class FullTextIndexes implements SearchRegistry {
   readonly aliases = new SearchAliases();
   /** Whether contents are stored in files: new indexes wait for theirs. */
   hasFiles = false;
+  /** Whether the database may have so many more bytes; the bytes of indexes are counted just before. */
+  hasRoom: MayHold = () => true;
   /** Grows when indexes are added or dropped. */
   generation = 0;
   readonly #liveByValue = new Map<FullTextIndex, LiveIndex>();
@@ -156,7 +158,11 @@ export class FullTextIndexes implements SearchRegistry {
     for (const value of this.#liveByValue.keys()) if (!values.has(value)) this.#liveByValue.delete(value);
     for (const value of values) {
       if (this.#liveByValue.has(value)) continue;
-      this.#liveByValue.set(value, new LiveIndex(value, keyspace, this.#skipping.has(value), this.hasFiles));
+      const live = new LiveIndex(value, keyspace, this.#skipping.has(value), this.hasFiles, (bytes, isForAWhile) => {
+        this.#count();
+        return this.hasRoom(bytes, isForAWhile);
+      });
+      this.#liveByValue.set(value, live);
     }
     keyspace.changes.onIndexed = this.isInMemory ? (key) => this.#note(key) : undefined;
     this.#count();

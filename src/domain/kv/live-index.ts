@@ -7,6 +7,7 @@
  *  LIX2 contents that are built again also get every change from the beginning on, and replace the old ones when all
  *       keys are in them
  *  LIX3 stored contents answer only after each document was compared with the present value of its key
+ *  LIX4 contents that the database has no room for are freed; the index then refuses to answer
  */
 import type { ByteString } from '../../kernel/index.js';
 import { DocumentHash, hashOfValues, IndexContents, type IndexDefinition, SearchProblem } from '../full-text/index.js';
@@ -18,12 +19,22 @@ import type { Steps } from './steps.js';
 import type { FullTextIndex } from './types/full-text-index.js';
 import { Stream } from './types/stream.js';
 import { idAfter, MAX_ID, MIN_ID, type StreamId } from './types/stream-id.js';
+import type { StreamEntry } from './types/stream-rebuild.js';
 import type { Value } from './value.js';
 
-/** Keys visited, or entries read, in one slice. */
+/** Keys visited in one slice. */
 const SLICE_KEYS = 256;
+const SLICE_ENTRIES = 32;
 /** Stored documents compared in one slice. */
 const COMPARED_KEYS = 32;
+
+/** The room is looked at when the contents have grown by so much. */
+const COUNTED_BYTES = 256 * 1024;
+/** Contents that were not complete when the room ended are expected to need so many times their size. */
+const WANTED_TIMES = 1.5;
+
+/** Whether so many more bytes fit. @param isForAWhile old and new contents are there until the new ones are complete */
+export type MayHold = (bytes: number, isForAWhile: boolean) => boolean;
 
 export class LiveIndex implements SearchedIndex {
   readonly definition: IndexDefinition;
@@ -31,6 +42,8 @@ export class LiveIndex implements SearchedIndex {
   /** Changed keys, in the order of their first change, with the number of that change. */
   readonly #pending = new Map<ByteString, number>();
   #changes = 0;
+  /** The number of the change that is being processed. */
+  #processing: number | undefined;
   /** Contents that are being made, for the first time or again. */
   #next: IndexContents | undefined;
   #left = 0;
@@ -44,6 +57,10 @@ export class LiveIndex implements SearchedIndex {
   /** The work waits until it is known whether there are stored contents. */
   #isHeld: boolean;
   #stored: Uint8Array | undefined;
+  /** The memory of the contents when the room was looked at last. */
+  #countedBytes = 0;
+  /** Room that is wanted before the contents are built again; undefined: there was enough so far. */
+  #wantedBytes: number | undefined;
   /** The changes when the contents were stored last. */
   #changesStored = Number.NEGATIVE_INFINITY;
 
@@ -53,6 +70,7 @@ export class LiveIndex implements SearchedIndex {
     /** Whether the keys that exist now are left out. */
     skipsExisting: boolean,
     isHeld = false,
+    private readonly hasRoom: MayHold = () => true,
   ) {
     this.definition = value.definition;
     this.#contents = new IndexContents(value.definition);
@@ -76,7 +94,7 @@ export class LiveIndex implements SearchedIndex {
   }
 
   get pending(): number {
-    return this.#pending.size + this.#left;
+    return this.#pending.size + this.#left + (this.#processing === undefined ? 0 : 1);
   }
 
   /** The definition as a text. */
@@ -106,8 +124,14 @@ export class LiveIndex implements SearchedIndex {
     return this.#contents.pieces(this.value.text);
   }
 
+  /** The database has no room for the contents: they are not in memory. */
+  get isOutOfRoom(): boolean {
+    return this.#wantedBytes !== undefined;
+  }
+
   get hasWork(): boolean {
     if (this.#isHeld) return false;
+    if (this.#wantedBytes !== undefined) return this.hasRoom(this.#wantedBytes, false);
     return this.#isRebuildWanted || this.#steps !== undefined || this.#pending.size > 0 || this.#contents.isStale;
   }
 
@@ -117,7 +141,7 @@ export class LiveIndex implements SearchedIndex {
   }
 
   hasProcessed(change: number): boolean {
-    if (!this.#isBuilt) return false;
+    if (!this.#isBuilt || (this.#processing !== undefined && this.#processing <= change)) return false;
     for (const first of this.#pending.values()) return first > change;
     return true;
   }
@@ -132,17 +156,40 @@ export class LiveIndex implements SearchedIndex {
   note(key: ByteString): void {
     if (!this.covers(key)) return;
     this.#changes += 1;
+    // All keys are read again.
+    if (this.#wantedBytes !== undefined) return;
     if (!this.#pending.has(key)) this.#pending.set(key, this.#changes);
   }
 
   rebuild(areWrong: boolean): void {
     this.#isRebuildWanted = true;
+    this.#wantedBytes = undefined;
     if (areWrong) this.#isBuilt = false;
   }
 
   step(): void {
+    this.#wantedBytes = undefined;
     this.#steps ??= this.#work();
     if (this.#steps.next().done === true) this.#steps = undefined;
+    const { bytes } = this;
+    if (Math.abs(bytes - this.#countedBytes) < COUNTED_BYTES) return;
+    const hasGrown = bytes > this.#countedBytes;
+    this.#countedBytes = bytes;
+    if (hasGrown && !this.hasRoom(0, this.#isBuilt && this.#next !== undefined)) this.#leave();
+  }
+
+  /** Frees the contents (LIX4). They are built again when there is room. */
+  #leave(): void {
+    this.#wantedBytes = this.#isBuilt ? this.#contents.bytes : this.bytes * WANTED_TIMES;
+    this.#contents = new IndexContents(this.definition);
+    this.#next = undefined;
+    this.#steps = undefined;
+    this.#processing = undefined;
+    this.#left = 0;
+    this.#pending.clear();
+    this.#countedBytes = 0;
+    this.#isBuilt = false;
+    this.#isRebuildWanted = true;
   }
 
   *#work(): Steps<void> {
@@ -155,28 +202,30 @@ export class LiveIndex implements SearchedIndex {
   }
 
   *#processNext(): Steps<void> {
-    const [key] = this.#pending.keys();
-    yield* this.#process(key as ByteString, false);
+    const first = this.#pending.entries().next();
+    if (first.done === true) return;
+    const [key, change] = first.value;
+    // A change during the slices makes the key pending again, at the end.
+    this.#pending.delete(key);
+    this.#processing = change;
+    yield* this.#process(key, false);
+    this.#processing = undefined;
     yield;
   }
 
   *#process(key: ByteString, isNewOnly: boolean): Steps<void> {
-    const change = this.#pending.get(key);
     if (this.definition.stream !== undefined) {
-      this.#pending.delete(key);
       yield* this.#processStream(key);
       return;
     }
     const value = this.keyspace.isThere(key) ? this.keyspace.stored(key) : undefined;
     const values = value === undefined ? undefined : yield* valuesIn(value, this.definition, this.keyspace.nowMs);
-    const hash = value === undefined || values === undefined ? 0 : hashOf(value, values);
-    // A change during the slices makes the key pending again, at the end.
-    if (change !== undefined && this.#pending.get(key) === change) this.#pending.delete(key);
+    const hash = value === undefined || values === undefined ? 0 : yield* hashOf(value, values);
     const targets =
       this.#next === undefined ? [this.#contents] : isNewOnly ? [this.#next] : [this.#contents, this.#next];
     for (const contents of targets) {
-      if (values === undefined) contents.remove(key);
-      else contents.put(key, values, hash);
+      if (values === undefined) yield* contents.remove(key);
+      else yield* contents.put(key, values, hash);
     }
   }
 
@@ -219,7 +268,7 @@ export class LiveIndex implements SearchedIndex {
     for (const key of stored.keys()) {
       looked += 1;
       if (looked > wasStored) break;
-      if (!this.keyspace.isThere(key)) stored.remove(key);
+      if (!this.keyspace.isThere(key)) yield* stored.remove(key);
       if (looked % SLICE_KEYS === 0) yield;
     }
     this.#changesStored = 0;
@@ -231,10 +280,10 @@ export class LiveIndex implements SearchedIndex {
     const value = this.keyspace.isThere(key) ? this.keyspace.stored(key) : undefined;
     if (value === undefined) return false;
     if (typeof value === 'string' && this.definition.source === 'STRING') {
-      return contents.isCurrent(key, hashOf(value, []));
+      return contents.isCurrent(key, yield* hashOf(value, []));
     }
     const values = yield* valuesIn(value, this.definition, this.keyspace.nowMs);
-    return values !== undefined && contents.isCurrent(key, hashOf(value, values));
+    return values !== undefined && contents.isCurrent(key, yield* hashOf(value, values));
   }
 
   /** Leaves out the traces of removed documents; the order of writing stays. */
@@ -291,18 +340,18 @@ export class LiveIndex implements SearchedIndex {
     const contents = this.#contents;
     let after = this.#lastEntry === undefined ? MIN_ID : idAfter(this.#lastEntry);
     while (after !== undefined && this.#stream === stream) {
-      let visited = 0;
+      const entries: (readonly [StreamId, StreamEntry])[] = [];
       let next: StreamId | undefined;
       stream.walk(after, MAX_ID, (id, entry) => {
-        if (visited >= SLICE_KEYS / 8) {
-          next = id;
-          return false;
-        }
-        visited += 1;
-        contents.put(id, valuesInEntry(entry, this.definition));
-        this.#lastEntry = id;
-        return true;
+        if (entries.length >= SLICE_ENTRIES) next = id;
+        else entries.push([id, entry]);
+        return next === undefined;
       });
+      for (const [id, entry] of entries) {
+        if (!stream.has(id)) continue;
+        yield* contents.put(id, valuesInEntry(entry, this.definition));
+        this.#lastEntry = id;
+      }
       after = next;
       yield;
     }
@@ -310,7 +359,7 @@ export class LiveIndex implements SearchedIndex {
     let looked = 0;
     for (const id of contents.keys()) {
       if (contents.size <= stream.size) break;
-      if (!stream.has(id)) contents.remove(id);
+      if (!stream.has(id)) yield* contents.remove(id);
       looked += 1;
       if (looked % SLICE_KEYS === 0) yield;
     }
@@ -323,9 +372,9 @@ function inOrder(keys: readonly ByteString[]): Steps<ByteString[]> {
 }
 
 /** Of a string its bytes, because parsing it takes longer; of other values the fields of the index. */
-function hashOf(value: Value, values: FieldValues): number {
-  if (typeof value !== 'string') return hashOfValues(values);
+function* hashOf(value: Value, values: FieldValues): Steps<number> {
+  if (typeof value !== 'string') return yield* hashOfValues(values);
   const hash = new DocumentHash();
-  hash.add(value);
+  yield* hash.add(value);
   return hash.value;
 }

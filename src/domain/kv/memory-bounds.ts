@@ -8,6 +8,10 @@ import { chooseAnyVictim, chooseVictim, storedBytes } from './eviction.js';
 import { KEY_OVERHEAD_BYTES, type Keyspace } from './keyspace.js';
 import type { Settings } from './settings.js';
 
+/** Bounds may be exceeded by indexes by this part, and by some bytes in a small database. */
+const INDEX_EXCESS = 1.05;
+const INDEX_EXCESS_BYTES = 1024 * 1024;
+
 export interface PlanLimit {
   /** Compared with `storedBytes`. */
   readonly maxBytes: number;
@@ -43,6 +47,20 @@ export class MemoryBounds {
     const { maxMemoryBytes } = this.settings;
     if (maxMemoryBytes === 0) return false;
     return maxMemoryBytes < KEY_OVERHEAD_BYTES || bytes > maxMemoryBytes;
+  }
+
+  /**
+   * Whether indexes may have so many more bytes. They follow their keys a little later, so a bound is exceeded by a part
+   * before they are stopped. @param isForAWhile only the process needs the room
+   */
+  hasRoomForIndexes(bytes: number, isForAWhile: boolean): boolean {
+    const all = storedBytes(this.keyspace) + bytes;
+    const fits = (most: number | undefined) =>
+      most === undefined || all <= Math.max(0, most) * INDEX_EXCESS + INDEX_EXCESS_BYTES;
+    return (
+      fits(this.processMaxBytes) &&
+      (isForAWhile || (fits(this.settings.maxMemoryBytes || undefined) && fits(this.plan?.maxBytes)))
+    );
   }
 
   get isPlanReached(): boolean {

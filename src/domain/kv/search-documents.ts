@@ -1,13 +1,16 @@
 /** Documents of indexes: the values of an index's fields in the values of keys, and these values for answers. */
-import { type ByteString, bytesOfText, textOfBytes } from '../../kernel/index.js';
+import { type ByteString, bytesOfText, getOrCreate, textOfBytes } from '../../kernel/index.js';
 import type { FilterJson, IndexDefinition, IndexField, Scalar } from '../full-text/index.js';
-import { MAX_FIELD_VALUES } from '../full-text/index.js';
+import { MAX_FIELD_CHARACTERS, MAX_FIELD_VALUES } from '../full-text/index.js';
 import { ErrorReply } from './reply.js';
+import { SlicePace } from './slices.js';
 import type { Steps } from './steps.js';
 import { HashValue } from './types/hash-value.js';
 import { JsonDocument, type JsonValue, readJson, WholeFloat } from './types/json/index.js';
 import type { StreamEntry } from './types/stream-rebuild.js';
 import type { Value } from './value.js';
+
+const MAX_TEXT_BYTES = 4 * MAX_FIELD_CHARACTERS;
 
 export type FieldValues = readonly (readonly Scalar[])[];
 
@@ -19,10 +22,20 @@ export function* valuesIn(
 ): Steps<FieldValues | undefined> {
   const root = yield* rootOf(value, source);
   if (root === undefined) return undefined;
-  if (root instanceof HashValue) {
-    return fields.map((field) => scalarsOf(root.get(sourceOf(field), nowMs)));
+  // Fields with the same source have the same list, so that a long text is decoded once.
+  const bySource = new Map<string, readonly Scalar[]>();
+  const values: (readonly Scalar[])[] = [];
+  for (const field of fields) {
+    const source = root instanceof HashValue ? sourceOf(field) : stepsOf(field).join('.');
+    let scalars = bySource.get(source);
+    if (scalars === undefined) {
+      scalars =
+        root instanceof HashValue ? scalarsOf(root.get(source, nowMs)) : yield* scalarsAt(root.json, stepsOf(field));
+      bySource.set(source, scalars);
+    }
+    values.push(scalars);
   }
-  return fields.map((field) => scalarsAt(root.json, stepsOf(field)));
+  return values;
 }
 
 type Root = HashValue | { readonly json: JsonValue } | undefined;
@@ -44,7 +57,11 @@ export function* rootOf(value: Value, source: IndexDefinition['source']): Steps<
 /** As `valuesIn`, of an entry of a stream. */
 export function valuesInEntry({ names, values }: StreamEntry, { fields }: IndexDefinition): FieldValues {
   const valuesByName = new Map(names.map((name, at) => [name, values[at] as ByteString]));
-  return fields.map((field) => scalarsOf(valuesByName.get(sourceOf(field))));
+  const bySource = new Map<ByteString, readonly Scalar[]>();
+  return fields.map((field) => {
+    const source = sourceOf(field);
+    return getOrCreate(bySource, source, () => scalarsOf(valuesByName.get(source)));
+  });
 }
 
 /** The name of the field in the document. */
@@ -60,28 +77,34 @@ export function stepsOf(field: IndexField): ByteString[] {
 const NO_SCALARS: readonly Scalar[] = [];
 
 function scalarsOf(value: ByteString | undefined): readonly Scalar[] {
-  return value === undefined ? NO_SCALARS : [textOfBytes(value)];
+  return value === undefined ? NO_SCALARS : [searchedText(value)];
+}
+
+/** The part of a long text that may be searched, so that the rest is not decoded. A character has at most four bytes. */
+function searchedText(bytes: ByteString): string {
+  return textOfBytes(bytes.length > MAX_TEXT_BYTES ? bytes.slice(0, MAX_TEXT_BYTES) : bytes);
 }
 
 /** The scalars at a path; arrays stand for all of their items. */
-function scalarsAt(root: JsonValue, steps: readonly ByteString[]): Scalar[] {
+function* scalarsAt(root: JsonValue, steps: readonly ByteString[]): Steps<Scalar[]> {
   const found: Scalar[] = [];
-  const visit = (value: JsonValue, depth: number): void => {
-    if (found.length >= MAX_FIELD_VALUES) return;
+  const pace = new SlicePace();
+  function* visit(value: JsonValue, depth: number): Steps<void> {
+    if (pace.isDue()) yield;
     if (Array.isArray(value)) {
       for (const item of value) {
         if (found.length >= MAX_FIELD_VALUES) return;
-        visit(item, depth);
+        yield* visit(item, depth);
       }
     } else if (depth < steps.length) {
       const member = value instanceof Map ? value.get(steps[depth] as ByteString) : undefined;
-      if (member !== undefined) visit(member, depth + 1);
+      if (member !== undefined) yield* visit(member, depth + 1);
     } else {
       const scalar = scalarOf(value);
       if (scalar !== undefined) found.push(scalar);
     }
-  };
-  visit(root, 0);
+  }
+  yield* visit(root, 0);
   return found;
 }
 
@@ -105,7 +128,7 @@ export function valueAt(root: JsonValue, steps: readonly ByteString[]): JsonValu
 
 function scalarOf(value: JsonValue): Scalar | undefined {
   if (value === null || typeof value === 'object') return value instanceof WholeFloat ? value.value : undefined;
-  return typeof value === 'string' ? textOfBytes(value) : value;
+  return typeof value === 'string' ? searchedText(value) : value;
 }
 
 /** A document's JSON as that of a filter: texts are decoded. */

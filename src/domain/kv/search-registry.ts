@@ -10,6 +10,8 @@ export interface SearchedIndex {
   readonly contents: IndexContents;
   /** Whether queries have all documents, except those of pending keys. */
   readonly isBuilt: boolean;
+  /** The database has no room for the contents. */
+  readonly isOutOfRoom: boolean;
   /** Documents and changes that are to be processed. */
   readonly pending: number;
   readonly hasWork: boolean;

@@ -14,6 +14,7 @@ import {
   type Scalar,
   SearchProblem,
 } from '../../../../src/domain/full-text/index.js';
+import { inOneStep } from '../../../../src/domain/kv/steps.js';
 
 const plain = { isFast: true, isWhole: false, keepsForms: false, from: undefined };
 const DEFINITION: IndexDefinition = {
@@ -52,7 +53,7 @@ interface Row {
 function contentsOf(rows: readonly Row[]): IndexContents {
   const contents = new IndexContents(DEFINITION);
   for (const [id, { n, kind }] of rows.entries()) {
-    contents.put(`d:${id}`, [n === undefined ? [] : [n], kind === undefined ? [] : [kind], [], []]);
+    inOneStep(contents.put(`d:${id}`, [n === undefined ? [] : [n], kind === undefined ? [] : [kind], [], []]));
   }
   return contents;
 }

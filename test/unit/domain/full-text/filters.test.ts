@@ -13,6 +13,7 @@ import {
   SearchProblem,
 } from '../../../../src/domain/full-text/index.js';
 import { stemmerOf } from '../../../../src/domain/full-text/stemmers.js';
+import { inOneStep } from '../../../../src/domain/kv/steps.js';
 
 const plain = { isFast: false, isWhole: false, keepsForms: true, from: undefined };
 const DEFINITION: IndexDefinition = {
@@ -68,10 +69,10 @@ function afterHistory(history: readonly (readonly [number, Document | undefined]
   for (const [id, document] of history) {
     const key = `d:${id}`;
     if (document === undefined) {
-      contents.remove(key);
+      inOneStep(contents.remove(key));
       documents.delete(key);
     } else {
-      contents.put(key, valuesOf(document));
+      inOneStep(contents.put(key, valuesOf(document)));
       documents.set(key, document);
     }
   }
@@ -217,8 +218,8 @@ describe('full-text: filters', () => {
 
   it('compare integers of 64 bits exactly', () => {
     const contents = new IndexContents(DEFINITION);
-    contents.put('d:1', [[], [], ['9007199254740993'], []]);
-    contents.put('d:2', [[], [], ['9007199254740992'], []]);
+    inOneStep(contents.put('d:1', [[], [], ['9007199254740993'], []]));
+    inOneStep(contents.put('d:2', [[], [], ['9007199254740992'], []]));
     const count = (filter: unknown) => [...scoresOf(contents, filter).keys()];
     expect(count({ n: 9007199254740993n })).to.deep.equal(['d:1']);
     expect(count({ n: { $gt: 9007199254740992n } })).to.deep.equal(['d:1']);
@@ -254,7 +255,7 @@ describe('full-text: filters', () => {
 
   it('of an expression that makes backtracking engines slow take little time', () => {
     const { contents } = afterHistory([]);
-    contents.put('d:1', [['a'.repeat(60)], [], [], []]);
+    inOneStep(contents.put('d:1', [['a'.repeat(60)], [], [], []]));
     const startedAt = process.cpuUsage().user;
     expect(scoresOf(contents, { text: { $regex: '(a+)+b' } }).size).to.equal(0);
     expect(process.cpuUsage().user - startedAt).to.be.lessThan(1_000_000);

@@ -12,14 +12,15 @@ import type { CommandContext } from '../../command-spec.js';
 import { DoubleReply, ErrorReply, type Reply } from '../../reply.js';
 import { rootOf, stepsOf, valueAt } from '../../search-documents.js';
 import type { SearchedIndex } from '../../search-registry.js';
-import type { Steps } from '../../steps.js';
+import { SlicePace } from '../../slices.js';
+import { SLICE_ITEMS, type Steps } from '../../steps.js';
 import { HashValue } from '../../types/hash-value.js';
 import { COMPACT, isContainer, type JsonMembers, type JsonValue, writeJson } from '../../types/json/index.js';
 import { Stream } from '../../types/stream.js';
 import { formatId } from '../../types/stream-id.js';
 import type { QueryWords } from './query-words.js';
 
-type Mark = (text: ByteString) => ByteString;
+type Mark = (text: ByteString) => Steps<ByteString>;
 type Pairs = Map<ByteString, ByteString>;
 
 export class DocumentAnswers {
@@ -42,7 +43,7 @@ export class DocumentAnswers {
       this.#marks.set(path, (bytes) => {
         this.#markedBytes += bytes.length;
         if (this.#markedBytes > MAX_HIGHLIGHTED_BYTES) throw tooMuchToMark;
-        return bytesOfText(field.analysis.marked(textOfBytes(bytes), (term) => terms.has(term), before, after));
+        return asBytes(field.analysis.marked(textOfBytes(bytes), (term) => terms.has(term), before, after));
       });
     }
   }
@@ -65,10 +66,8 @@ export class DocumentAnswers {
     const value = keyspace.isThere(key) ? keyspace.stored(key) : undefined;
     const root = value === undefined ? undefined : yield* rootOf(value, definition.source);
     if (root === undefined) return undefined;
-    if (root instanceof HashValue) {
-      return this.#ofPairs(new Map(root.entries(nowMs)));
-    }
-    const json = this.#marked(root.json);
+    if (root instanceof HashValue) return yield* this.#ofHash(root, nowMs);
+    const json = yield* this.#marked(root.json);
     if (this.words.selected !== undefined) return yield* this.#selected(json);
     const isAsStored = typeof value === 'string' && this.#marks.size === 0;
     const text = isAsStored ? value : yield* writeJson(json);
@@ -81,19 +80,40 @@ export class DocumentAnswers {
     const value = this.context.keyspace.stored(stream as ByteString);
     const entry = value instanceof Stream ? value.entry(id) : undefined;
     if (entry === undefined) return undefined;
-    return this.#ofPairs(new Map(entry.names.map((name, at) => [name, entry.values[at] as ByteString])));
+    return yield* this.#ofPairs(new Map(entry.names.map((name, at) => [name, entry.values[at] as ByteString])));
   }
 
-  #ofPairs(pairs: Pairs): Reply {
+  /** Only the selected fields are read; of all fields, no more than fit the answer. */
+  *#ofHash(hash: HashValue, nowMs: number): Steps<Reply> {
+    const pairs: Pairs = new Map();
+    for (const path of this.words.selected ?? []) {
+      const name = this.#nameOf(path);
+      const value = hash.get(name, nowMs);
+      if (value !== undefined) pairs.set(name, value);
+    }
+    if (this.words.selected === undefined) {
+      const pace = new SlicePace();
+      for (const [name, value] of hash.entries(nowMs)) {
+        pairs.set(name, value);
+        this.size.requireItems(pairs.size);
+        if (pace.isDue()) yield;
+      }
+    }
+    return yield* this.#ofPairs(pairs);
+  }
+
+  *#ofPairs(pairs: Pairs): Steps<Reply> {
     for (const field of this.live.definition.fields) {
       const mark = this.#marks.get(field.path);
       const name = bytesOfText(field.from ?? field.path);
       const value = pairs.get(name);
-      if (mark !== undefined && value !== undefined) pairs.set(name, mark(value));
+      if (mark !== undefined && value !== undefined) pairs.set(name, yield* mark(value));
     }
     const wanted = this.words.selected?.map((path) => [bytesOfText(path), this.#nameOf(path)] as const);
     const shown: Reply[] = [];
+    const pace = new SlicePace();
     for (const [name, source] of wanted ?? [...pairs.keys()].map((name) => [name, name] as const)) {
+      if (pace.isDue()) yield;
       const value = pairs.get(source);
       if (value === undefined) continue;
       this.size.add(name.length + value.length);
@@ -124,11 +144,11 @@ export class DocumentAnswers {
   }
 
   /** The document with marked texts; parts without any are shared. */
-  #marked(root: JsonValue): JsonValue {
+  *#marked(root: JsonValue): Steps<JsonValue> {
     let marked = root;
     for (const [path, mark] of this.#marks) {
       const field = this.#fieldAt(path);
-      if (field !== undefined) marked = markedAt(marked, stepsOf(field), 0, mark);
+      if (field !== undefined) marked = yield* markedAt(marked, stepsOf(field), 0, mark);
     }
     return marked;
   }
@@ -138,15 +158,26 @@ const tooMuchToMark = new ErrorReply(
   `ERR HIGHLIGHT marks words in at most ${MAX_HIGHLIGHTED_BYTES} bytes of text: ask for fewer documents`,
 );
 
-function markedAt(value: JsonValue, steps: readonly ByteString[], depth: number, mark: Mark): JsonValue {
-  if (typeof value === 'string') return depth === steps.length ? mark(value) : value;
+function* asBytes(text: Steps<string>): Steps<ByteString> {
+  return bytesOfText(yield* text);
+}
+
+function* markedAt(value: JsonValue, steps: readonly ByteString[], depth: number, mark: Mark): Steps<JsonValue> {
+  if (typeof value === 'string') return depth === steps.length ? yield* mark(value) : value;
   if (!isContainer(value)) return value;
-  if (Array.isArray(value)) return value.map((item) => markedAt(item, steps, depth, mark));
+  if (Array.isArray(value)) {
+    const items: JsonValue[] = [];
+    for (const item of value) {
+      items.push(yield* markedAt(item, steps, depth, mark));
+      if (items.length % SLICE_ITEMS === 0) yield;
+    }
+    return items;
+  }
   const name = steps[depth];
   const member = name === undefined ? undefined : value.get(name);
   if (name === undefined || member === undefined) return value;
   const copy: JsonMembers = new Map(value);
-  copy.set(name, markedAt(member, steps, depth + 1, mark));
+  copy.set(name, yield* markedAt(member, steps, depth + 1, mark));
   return copy;
 }
 

@@ -45,7 +45,7 @@ const partMissing = new ErrorReply('ERR The index was deleted or changed, try ag
 
 function* answered(context: CommandContext, live: SearchedIndex, run: AboutIndex, name: ByteString): Steps<Reply> {
   yield* catchUp(context, live);
-  if (!live.isBuilt) throw beingBuilt(name);
+  requireBuilt(live, name);
   return yield* run(context, live);
 }
 
@@ -63,8 +63,13 @@ export function* catchUp({ server, isNested }: CommandContext, live: SearchedInd
   }
 }
 
-export function beingBuilt(name: ByteString): ErrorReply {
-  return new ErrorReply(`ERR Index ${name} is being built, try again`);
+/** @throws ErrorReply */
+export function requireBuilt({ isBuilt, isOutOfRoom }: SearchedIndex, name: ByteString): void {
+  if (isBuilt) return;
+  if (!isOutOfRoom) throw new ErrorReply(`ERR Index ${name} is being built, try again`);
+  throw new ErrorReply(
+    `ERR Index ${name} does not fit into the database: delete keys or the index, or use a larger plan`,
+  );
 }
 
 /** Ends the work with an error when it takes too long. */

@@ -7,7 +7,7 @@ import { compileGlob, type Glob } from '../../glob.js';
 import { ERRORS, ErrorReply, type Reply } from '../../reply.js';
 import { ALIAS_EFFECT } from '../../search-aliases.js';
 import { FullTextIndex, optionsOfField } from '../../types/full-text-index.js';
-import { beingBuilt, catchUp, requireWhole } from './index-access.js';
+import { catchUp, requireBuilt, requireWhole } from './index-access.js';
 
 /** SEARCH.DROP name → 1, or 0 without such an index; its keys stay. An alias is not followed. */
 export const drop: Handler = (context) => {
@@ -44,7 +44,7 @@ export const waitIndexing: SlicedHandler = function* (context) {
   const live = context.searches.find(name);
   if (live === undefined) return 0;
   yield* catchUp(context, live);
-  if (!live.isBuilt) throw beingBuilt(name);
+  requireBuilt(live, name);
   if (context.isNested && live.pending > 0)
     throw new ErrorReply('ERR a transaction or script cannot wait for an index');
   return 1;

@@ -25,7 +25,7 @@ import { FullTextIndex } from '../../types/full-text-index.js';
 import { family, NOT_IN_REDIS, row } from '../rows.js';
 import { aggregationReply, aggregationsIn, statesOf } from './aggregate.js';
 import { indexOfText } from './create.js';
-import { aboutPart, beingBuilt, bounded, catchUp, jsonText, jsonWord } from './index-access.js';
+import { aboutPart, bounded, catchUp, jsonText, jsonWord, requireBuilt } from './index-access.js';
 import { documents, evaluationOf, filterIn, matchesOf } from './query.js';
 import { queryWordsOf } from './query-words.js';
 
@@ -84,7 +84,7 @@ const unfollow: Handler = ({ args, searches }) => {
 };
 
 const statistics = aboutPart(function* (context, live): Steps<Reply> {
-  return statisticsFor(yield* filterIn(clientWordsOf(context), live), live.contents);
+  return yield* statisticsFor(yield* filterIn(clientWordsOf(context), live), live.contents);
 });
 
 /** definition, name, statistics of all partitions, offset, limit, whether contents are wanted, client's command. */
@@ -133,7 +133,7 @@ const awaitChanges: SlicedHandler = function* (context) {
   const live = context.searches.partOf(context.args.bytes(1));
   if (live === undefined) return 0;
   yield* catchUp(context, live);
-  if (!live.isBuilt) throw beingBuilt(context.args.bytes(2));
+  requireBuilt(live, context.args.bytes(2));
   return 1;
 };
 
