@@ -63,6 +63,7 @@ export const AUDIT_ACTIONS = {
   resetVectorPassword: [61, 'Reset Vector Index Password'],
   transferVectorIndex: [62, 'Transfer Vector Index'],
   setVectorPlan: [63, 'Set Vector Index Plan'],
+  setSearchPlan: [80, 'Set Search Plan'],
   createBranch: [64, 'Create Branch'],
   mergeBranch: [65, 'Merge Branch'],
   discardBranch: [66, 'Discard Branch'],

@@ -22,7 +22,7 @@ const REFERENCE = [
   ...['GET /v2/kv/stats/{id}', 'GET /v2/kv/list-backup/{id}', 'POST /v2/kv/create-backup/{id}'],
   ...['DELETE /v2/kv/delete-backup/{id}/{backup_id}', 'POST /v2/kv/restore-backup/{id}'],
   ...['POST /v2/search', 'GET /v2/search', 'GET /v2/search/{id}', 'DELETE /v2/search/{id}'],
-  ...['POST /v2/search/{id}/rename', 'POST /v2/search/{id}/reset-password', 'POST /v2/search/{id}/transfer'],
+  ...['rename', 'reset-password', 'setplan', 'transfer'].map((call) => `POST /v2/search/{id}/${call}`),
   ...['GET /v2/search/stats', 'GET /v2/search/{id}/stats'],
   ...['GET /v2/vector/index', 'POST /v2/vector/index', 'GET /v2/vector/index/{id}', 'DELETE /v2/vector/index/{id}'],
   ...['rename', 'reset-password', 'setplan', 'transfer'].map((call) => `POST /v2/vector/index/{id}/${call}`),
@@ -196,6 +196,7 @@ describe('management API: every documented route', () => {
     await face.ok('GET', `/v2/search/${index}/stats`);
     await face.ok('POST', `/v2/search/${index}/rename`, body('POST /v2/search/{id}/rename'));
     await face.ok('POST', `/v2/search/${index}/reset-password`);
+    await face.ok('POST', `/v2/search/${index}/setplan`, body('POST /v2/search/{id}/setplan'));
     await face.ok('POST', `/v2/search/${index}/transfer`, { body: { target_account: team } });
     await face.ok('DELETE', `/v2/search/${await face.newSearchIndex()}`);
 

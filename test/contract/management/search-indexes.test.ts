@@ -107,6 +107,22 @@ describe('management API: search indexes', () => {
     expect(after.read_only_token).to.not.equal(before.read_only_token);
   });
 
+  it('POST setplan changes the plan and its limits, and refuses a plan that is not offered', async () => {
+    const id = await face.newSearchIndex();
+    const plan = (target_plan: string) => face.ok('POST', `/v2/search/${id}/setplan`, { body: { target_plan } });
+    expect((await plan('payg')).text).to.equal('"OK"');
+    expect(await shown(id))
+      .to.include({ type: 'payg' })
+      .and.to.not.include({ max_query_per_second: 100 });
+    await plan('free');
+    expect(await shown(id)).to.include({ type: 'free', max_query_per_second: 100 });
+    const refused = await face.call('POST', `/v2/search/${id}/setplan`, { body: { target_plan: 'fixed' } });
+    expect([refused.status, refused.json]).to.deep.equal([
+      400,
+      { error: 'target_plan: fixed is not available on this server' },
+    ]);
+  });
+
   it('POST transfer moves an index to a team, and refuses a person', async () => {
     const id = await face.newSearchIndex();
     const team = await face.newTeam();

@@ -1,7 +1,15 @@
-/** The calls that indexes of both planes have: reading, renaming, moving, deleting, and their statistics. */
-import type { AuditAction, SearchIndex } from '../../../domain/control/index.js';
+/** The calls that indexes of both planes have: reading, renaming, moving, deleting, plans, and their statistics. */
+import { IsIn } from 'class-validator';
+import {
+  type AuditAction,
+  SEARCH_TYPES,
+  type SearchIndex,
+  type SearchLimits,
+  type SearchType,
+} from '../../../domain/control/index.js';
 import type { IndexPlane } from '../../../ports/index.js';
 import { listOf, OK_ANSWER, OK_TEXT, one } from '../../http/answer-shape.js';
+import { invalid } from '../../http/refused.js';
 import type { Point } from '../../http/shapes.js';
 import {
   SearchStatisticsAnswer,
@@ -34,12 +42,18 @@ export interface OwnedIndexes<Answer extends object> {
   readonly name: string;
   readonly names: string;
   readonly answer: new () => Answer;
-  readonly actions: Readonly<Record<'delete' | 'rename' | 'reset' | 'transfer', AuditAction>>;
+  readonly actions: Readonly<Record<'delete' | 'rename' | 'reset' | 'transfer' | 'plan', AuditAction>>;
+  readonly limits: Readonly<Record<SearchType, SearchLimits>>;
   shown(call: ManagementCall, index: SearchIndex, points: readonly Point[]): Answer;
 }
 
+class SetPlanRequest {
+  @IsIn(SEARCH_TYPES)
+  readonly target_plan!: SearchType;
+}
+
 export function ownedIndexRoutes<Answer extends object>(indexes: OwnedIndexes<Answer>): readonly ManagementRoute[] {
-  return [...readingRoutes(indexes), ...changingRoutes(indexes)];
+  return [...readingRoutes(indexes), ...changingRoutes(indexes), planRoute(indexes)];
 }
 
 function readingRoutes<Answer extends object>(indexes: OwnedIndexes<Answer>): readonly ManagementRoute[] {
@@ -135,6 +149,28 @@ function changingRoutes<Answer extends object>(indexes: OwnedIndexes<Answer>): r
       },
     }),
   ];
+}
+
+function planRoute<Answer extends object>({ plane, at, name, actions, limits }: OwnedIndexes<Answer>): ManagementRoute {
+  return managementRoute(`POST ${at}/:id/setplan`, {
+    summary: `Changes the plan of ${name}, and with it its limits.`,
+    permission: 'databases',
+    body: SetPlanRequest,
+    example: { target_plan: 'payg' },
+    answer: OK_ANSWER,
+    async handle(call, { path, body: { target_plan: plan } }) {
+      mustBeOffered(call, plan, 'target_plan');
+      await changeIndex(call, await indexIn(call, plane, path.id), actions.plan, { plan, limits: limits[plan] }, plan);
+      return OK_TEXT;
+    },
+  });
+}
+
+/** @param property of the body. @throws Refused 400 */
+export function mustBeOffered({ endpoint }: ManagementCall, plan: SearchType, property: string): void {
+  if (plan === 'fixed' && !endpoint.parts.offersFixedSearch) {
+    throw invalid(`${property}: fixed is not available on this server`);
+  }
 }
 
 export async function shownIndex<Answer extends object>(

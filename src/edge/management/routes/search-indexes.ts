@@ -10,11 +10,10 @@ import {
 } from '../../../domain/control/index.js';
 import { newDatabaseId } from '../../../protocol/index.js';
 import { one } from '../../http/answer-shape.js';
-import { invalid } from '../../http/refused.js';
 import { SearchIndexAnswer, searchIndexAnswer } from '../answers/search-index-answer.js';
 import { type ManagementRoute, managementRoute } from '../management-call.js';
 import { IsGivenName } from '../requests/rules.js';
-import { type OwnedIndexes, ownedIndexRoutes, shownIndex } from './owned-index-routes.js';
+import { mustBeOffered, type OwnedIndexes, ownedIndexRoutes, shownIndex } from './owned-index-routes.js';
 
 /** Bodies of calls about search indexes. */
 class CreateSearchIndexRequest {
@@ -39,7 +38,9 @@ const SEARCH_INDEXES: OwnedIndexes<SearchIndexAnswer> = {
     rename: 'renameSearchIndex',
     reset: 'resetSearchPassword',
     transfer: 'transferSearchIndex',
+    plan: 'setSearchPlan',
   },
+  limits: DEFAULT_SEARCH_LIMITS,
   shown: searchIndexAnswer,
 };
 
@@ -52,7 +53,7 @@ export const SEARCH_INDEX_ROUTES: readonly ManagementRoute[] = [
     answer: one(SearchIndexAnswer),
     async handle(call, { body: { name, region, type } }) {
       const { parts, secrets } = call.endpoint;
-      if (type === 'fixed' && !parts.offersFixedSearch) throw invalid('type: fixed is not available on this server');
+      mustBeOffered(call, type, 'type');
       const id = newDatabaseId(parts.random);
       const limits = DEFAULT_SEARCH_LIMITS[type];
       const wanted = { id, name, account: call.account, region, type, limits, tokens: secrets.ofSearchIndex() };

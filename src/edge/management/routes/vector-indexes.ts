@@ -21,13 +21,12 @@ import {
   type VectorSimilarity,
 } from '../../../domain/search/index.js';
 import { newDatabaseId } from '../../../protocol/index.js';
-import { OK_ANSWER, OK_TEXT, one } from '../../http/answer-shape.js';
+import { one } from '../../http/answer-shape.js';
 import { invalid } from '../../http/refused.js';
 import { VectorIndexAnswer, vectorIndexAnswer } from '../answers/vector-index-answer.js';
-import { type ManagementCall, type ManagementRoute, managementRoute } from '../management-call.js';
-import { changeIndex, indexIn } from '../owned-indexes.js';
+import { type ManagementRoute, managementRoute } from '../management-call.js';
 import { IsGivenName } from '../requests/rules.js';
-import { type OwnedIndexes, ownedIndexRoutes, shownIndex } from './owned-index-routes.js';
+import { mustBeOffered, type OwnedIndexes, ownedIndexRoutes, shownIndex } from './owned-index-routes.js';
 
 /** The plan of an index that was made without one. */
 const DEFAULT_PLAN: SearchType = 'payg';
@@ -72,11 +71,6 @@ class CreateVectorIndexRequest {
   readonly index_type: VectorKind | undefined;
 }
 
-class SetPlanRequest {
-  @IsIn(SEARCH_TYPES)
-  readonly target_plan!: SearchType;
-}
-
 const VECTOR_INDEXES: OwnedIndexes<VectorIndexAnswer> = {
   plane: 'vector',
   at: '/v2/vector/index',
@@ -88,7 +82,9 @@ const VECTOR_INDEXES: OwnedIndexes<VectorIndexAnswer> = {
     rename: 'renameVectorIndex',
     reset: 'resetVectorPassword',
     transfer: 'transferVectorIndex',
+    plan: 'setVectorPlan',
   },
+  limits: DEFAULT_VECTOR_LIMITS,
   shown: vectorIndexAnswer,
 };
 
@@ -119,29 +115,8 @@ export const VECTOR_INDEX_ROUTES: readonly ManagementRoute[] = [
     },
   }),
 
-  managementRoute('POST /v2/vector/index/:id/setplan', {
-    summary: 'Changes the plan of an index of vectors, and with it its limits.',
-    permission: 'databases',
-    body: SetPlanRequest,
-    example: { target_plan: 'payg' },
-    answer: OK_ANSWER,
-    async handle(call, { path, body: { target_plan: plan } }) {
-      mustBeOffered(call, plan, 'target_plan');
-      const change = { plan, limits: DEFAULT_VECTOR_LIMITS[plan] };
-      await changeIndex(call, await indexIn(call, 'vector', path.id), 'setVectorPlan', change, plan);
-      return OK_TEXT;
-    },
-  }),
-
   ...ownedIndexRoutes(VECTOR_INDEXES),
 ];
-
-/** @param property of the body. @throws Refused 400 */
-function mustBeOffered({ endpoint }: ManagementCall, plan: SearchType, property: string): void {
-  if (plan === 'fixed' && !endpoint.parts.offersFixedSearch) {
-    throw invalid(`${property}: fixed is not available on this server`);
-  }
-}
 
 /** @throws Refused 400 */
 function shapeOf(body: CreateVectorIndexRequest, hasEmbeddings: boolean): VectorIndexShape {
