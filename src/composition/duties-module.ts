@@ -12,6 +12,7 @@ import {
 import { MAX_REPLACEMENT_BYTES, PartitionRemoval } from '../actors/kv-shard/index.js';
 import { SessionSweep } from '../actors/runtime/index.js';
 import { JobProcesses } from '../adapters/node/index.js';
+import { triggerDesk } from './queue-module.js';
 import { threadTaskOf } from './thread-container.js';
 import * as tokens from './tokens.js';
 
@@ -64,7 +65,8 @@ export async function startDuties(c: DependencyContainer): Promise<void> {
   const shared = { state: () => control.view.state, isOwner, clock, timers, log };
   await life.run(new DailyBackups({ ...shared, control: control.client, backups: keeper }));
   await life.run(new DeletedData({ ...shared, removal }));
-  await life.run(new PartitionChanges({ ...shared, control: control.client, gateway: c.resolve(tokens.GATEWAY) }));
+  const gateway = c.resolve(tokens.GATEWAY);
+  await life.run(new PartitionChanges({ ...shared, control: control.client, gateway, triggers: triggerDesk(c) }));
   await life.run(new ExpiredBranches({ ...shared, control: control.client }));
   const branches = new BranchSweep({ objects, knownBranches: () => control.view.knownBranches() });
   const sessions = new SessionSweep(leases, clock);

@@ -8,7 +8,7 @@ import { JwtDeliverySigner } from '../adapters/http-delivery/index.js';
 import { shardNames } from '../adapters/nats/index.js';
 import { DeliveredHeaders } from '../domain/queue/index.js';
 import { createQueueServer, type QueueServer, type QueueServerParts } from '../edge/index.js';
-import { ANSWERS_FORMAT_LEVEL, ByteBudget } from '../kernel/index.js';
+import { ANSWERS_FORMAT_LEVEL, ByteBudget, type DatabaseId } from '../kernel/index.js';
 import { ownedShards } from './shards-module.js';
 import * as tokens from './tokens.js';
 
@@ -122,7 +122,9 @@ export async function startLaneQueueSweep(c: DependencyContainer): Promise<void>
 }
 
 export function triggerDesk(c: DependencyContainer): TriggerDesk {
-  return new TriggerDesk(triggerPortsOf(c), c.resolve(tokens.NATS).layout.kvShards);
+  const { view } = c.resolve(tokens.CONTROL);
+  const ports = { ...triggerPortsOf(c), layoutOf: (database: DatabaseId) => view.state.live(database) };
+  return new TriggerDesk(ports, c.resolve(tokens.NATS).layout.kvShards);
 }
 
 function triggerPortsOf(c: DependencyContainer) {

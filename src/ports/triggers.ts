@@ -1,5 +1,5 @@
 /** Triggers as the queue endpoint needs them: their start, their lag, and the feed of their records. */
-import type { Trigger, TriggerStart } from '../domain/control/index.js';
+import type { FormerLayout, Trigger, TriggerStart } from '../domain/control/index.js';
 import type { AccountTerms } from '../domain/queue/index.js';
 import type { DatabaseId } from '../kernel/index.js';
 import type { PartitionLayout } from '../protocol/index.js';
@@ -36,6 +36,22 @@ export interface FeedReader {
   close(): void;
 }
 
+/** The positions after which a trigger begins, and the first partition of the layout that they belong to; undefined: 0. */
+export type TriggerBeginning = Pick<Trigger, 'starts' | 'firstPartition'>;
+
+/** The partitions of a database, and those before the last change of their number. */
+export interface LayoutWithFormer extends PartitionLayout {
+  readonly former?: FormerLayout | undefined;
+}
+
+/** Triggers as a change of the number of partitions needs them. */
+export interface TriggeredChange {
+  /** The ends of the journals of these layouts. @throws JOURNAL_UNAVAILABLE */
+  endsOf(database: DatabaseId, ...layouts: readonly PartitionLayout[]): Promise<readonly TriggerStart[]>;
+  /** Whether the account has all records from before the last change. @throws the errors of the queue's gateway */
+  hasReadFormer(trigger: Trigger, layout: LayoutWithFormer): Promise<boolean>;
+}
+
 export interface Triggers {
   /** The queues that the trigger's messages go through, apart from those of its options. */
   queuesOf(trigger: Trigger): readonly string[];
@@ -44,9 +60,9 @@ export interface Triggers {
   /** The reason why the trigger is not valid: a pattern, the filter, the destination or an option. */
   problemOf(trigger: Trigger, terms: AccountTerms): string | undefined;
   /** The positions of the database's shards at that moment. @throws INVALID for one that is not kept; JOURNAL_UNAVAILABLE */
-  startsAt(database: DatabaseId, layout: PartitionLayout, moment: TriggerMoment): Promise<readonly TriggerStart[]>;
+  startsAt(database: DatabaseId, layout: LayoutWithFormer, moment: TriggerMoment): Promise<TriggerBeginning>;
   /** @throws JOURNAL_UNAVAILABLE, and the errors of the queue's gateway */
-  lagOf(trigger: Trigger): Promise<TriggerLag>;
+  lagOf(trigger: Trigger, layout: LayoutWithFormer): Promise<TriggerLag>;
   /** @param cursor undefined: the trigger's start. @throws INVALID for another cursor, or one that is not kept any more */
-  openFeed(trigger: Trigger, layout: PartitionLayout, cursor: string | undefined): FeedReader;
+  openFeed(trigger: Trigger, layout: LayoutWithFormer, cursor: string | undefined): FeedReader;
 }

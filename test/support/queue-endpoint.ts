@@ -231,7 +231,7 @@ export class QueueEndpointHarness {
       triggers: {
         queuesOf: () => [],
         problemOf: () => undefined,
-        startsAt: async () => [],
+        startsAt: async () => ({ starts: [] }),
         lagOf: async () => ({ entries: 0, lagMs: 0 }),
         removeQueues: async () => undefined,
         openFeed: () => ({ next: async () => ({ records: [], cursor: '' }), close: () => undefined }),

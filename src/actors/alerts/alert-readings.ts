@@ -244,9 +244,10 @@ async function laggingTriggers({ account, target, threshold }: AlertRule, ports:
   if (target !== '' && watched.length === 0) return [{ subject: target, text: `there is no trigger ${target}` }];
   const found: FiringSubject[] = [];
   for (const trigger of watched) {
-    if (trigger.isPaused || state.live(trigger.database)?.branch?.isLive === false) continue;
+    const database = state.live(trigger.database);
+    if (database === undefined || trigger.isPaused || database.branch?.isLive === false) continue;
     if (found.length === MAX_ALERT_SUBJECTS) break;
-    const { lagMs, lost } = await ports.triggers.lagOf(trigger);
+    const { lagMs, lost } = await ports.triggers.lagOf(trigger, database);
     const seconds = Math.floor(lagMs / 1000);
     const name = trigger.name === '' ? trigger.id : trigger.name;
     if (lost !== undefined) found.push({ subject: trigger.id, text: `the trigger ${name} is lost: ${lost}` });

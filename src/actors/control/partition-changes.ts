@@ -7,10 +7,19 @@
  *  PCH2 after the switch the old partitions are emptied, after an abandoned change the new ones; until then the change is
  *       not over
  *  PCH3 a change ends: after `MAX_ATTEMPTS` copies, or an error that no repetition removes, it is abandoned with the reason
+ *  PCH4 the event of the switch has the ends of the journals at a moment when all partitions are closed, so that each
+ *       change of a client is in one of both layouts for those who read journals; no copy begins while a trigger has not
+ *       read the layout before the present one
  */
-import { type ControlState, type Database, isChangingLayout, type LayoutChange } from '../../domain/control/index.js';
-import { describeError, isMillraceError, type PartitionName } from '../../kernel/index.js';
-import type { Clock, KvGateway, Log, ManagementControl, Timer, Timers } from '../../ports/index.js';
+import {
+  type ControlState,
+  type Database,
+  isChangingLayout,
+  type LayoutChange,
+  type TriggerStart,
+} from '../../domain/control/index.js';
+import { describeError, isMillraceError, MillraceError, type PartitionName } from '../../kernel/index.js';
+import type { Clock, KvGateway, Log, ManagementControl, Timer, Timers, TriggeredChange } from '../../ports/index.js';
 import { kvPartitions } from '../../protocol/index.js';
 import { PartitionCopy } from './partition-copy.js';
 
@@ -19,6 +28,7 @@ export interface PartitionChangesPorts {
   readonly control: ManagementControl;
   /** This process's copy. */
   readonly state: () => ControlState;
+  readonly triggers: TriggeredChange;
   /** True when this process owns the control shard. */
   isOwner(): boolean;
   readonly clock: Clock;
@@ -33,6 +43,11 @@ const PROGRESS_PERCENT = 10;
 const RETRY_MS = 500;
 
 type ChangingDatabase = Database & { readonly layoutChange: LayoutChange };
+interface Facts {
+  readonly percent?: number;
+  readonly reason?: string;
+  readonly ends?: readonly TriggerStart[];
+}
 type Target = 'attempt' | 'copying' | 'switched' | 'abandoning' | 'failed' | 'ended';
 
 export class PartitionChanges {
@@ -93,11 +108,15 @@ export class PartitionChanges {
       // The control state has gone on without this process.
       if (begun?.layoutChange === undefined) return;
       attempt = begun.layoutChange.attempt;
-      const copy = this.#copyOf(database, attempt);
+      let ends: readonly TriggerStart[] = [];
+      const copy = this.#copyOf(database, attempt, async () => {
+        ends = await this.ports.triggers.endsOf(id, database, database.layoutChange);
+      });
       const startedAtMs = clock.monotonicMs();
       try {
+        await this.#requireReadFormer(database);
         await copy.run();
-        const switched = await this.#tell(database, attempt, 'switched');
+        const switched = await this.#tell(database, attempt, 'switched', { percent: 100, ends });
         if (switched === undefined) return;
         const tookMs = Math.round(clock.monotonicMs() - startedAtMs);
         log.info('partitions.switched', { database: id, partitions: switched.partitions, tookMs });
@@ -107,7 +126,7 @@ export class PartitionChanges {
         if (!this.#isActive() || !this.#isStill(database, attempt)) return;
         await copy.reopen();
         if (!mayTryAgain(error) || tries === MAX_ATTEMPTS) {
-          await this.#tell(database, attempt, 'abandoning', 0, describeError(error));
+          await this.#tell(database, attempt, 'abandoning', { reason: describeError(error) });
           return;
         }
         await this.ports.timers.pause(RETRY_MS);
@@ -115,7 +134,17 @@ export class PartitionChanges {
     }
   }
 
-  #copyOf(database: ChangingDatabase, attempt: number): PartitionCopy {
+  /** @throws INVALID (PCH4) */
+  async #requireReadFormer(database: ChangingDatabase): Promise<void> {
+    const { triggers, state } = this.ports;
+    for (const trigger of state().triggers.ofDatabase(database.id)) {
+      if (await triggers.hasReadFormer(trigger, database)) continue;
+      const text = 'has not sent all records from before the last change of partitions: resume it, skip them, or wait';
+      throw new MillraceError('INVALID', `the trigger ${trigger.id} ${text}`);
+    }
+  }
+
+  #copyOf(database: ChangingDatabase, attempt: number, onFilled: () => Promise<void>): PartitionCopy {
     const { id, layoutChange } = database;
     let told = 0;
     return new PartitionCopy(this.ports, {
@@ -124,10 +153,11 @@ export class PartitionChanges {
       from: kvPartitions(id, database),
       to: kvPartitions(id, layoutChange),
       isWanted: () => this.#isActive() && this.#isStill(database, attempt),
+      onFilled,
       onProgress: async (percent) => {
         if (percent < told + PROGRESS_PERCENT) return;
         told = percent;
-        await this.#tell(database, attempt, 'copying', percent);
+        await this.#tell(database, attempt, 'copying', { percent });
       },
     });
   }
@@ -148,7 +178,8 @@ export class PartitionChanges {
   }
 
   /** @returns the database after the step; undefined when the control actor has refused it */
-  async #tell({ id }: Database, attempt: number, to: Target, percent = 0, reason = ''): Promise<Database | undefined> {
+  async #tell({ id }: Database, attempt: number, to: Target, facts: Facts = {}): Promise<Database | undefined> {
+    const { percent = 0, reason = '', ends } = facts;
     const reply = await this.ports.control.send({
       type: 'AdvancePartitions',
       database: id,
@@ -156,6 +187,7 @@ export class PartitionChanges {
       to,
       percent,
       reason,
+      ...(ends && { ends }),
     });
     return reply.type === 'OneDatabase' ? reply.database : undefined;
   }

@@ -36,6 +36,8 @@ export interface CopyOrder {
   readonly to: readonly PartitionName[];
   /** Called with the copied share of the keys, 0 to 100. */
   onProgress(percent: number): Promise<void>;
+  /** Called when the old partitions are closed and the new ones have all keys and are still closed. */
+  onFilled(): Promise<void>;
   /** False: the copy was cancelled, or this process does not make it any more. */
   isWanted(): boolean;
 }
@@ -167,6 +169,7 @@ export class PartitionCopy {
     if (before !== after) {
       throw new MillraceError('DEFECT', `the new partitions have ${after} keys, the old ones ${before}`);
     }
+    await this.order.onFilled();
     await Promise.all(to.map((partition) => this.#step(partition, 'open')));
   }
 

@@ -3,7 +3,7 @@
  * not depend on what a trigger selects, so ids and positions stay equal when a trigger is changed.
  */
 import { RespCommandReader } from '../../codec/resp/index.js';
-import { type KeyEffect, keyEffects } from '../../domain/kv/index.js';
+import { CLOSE_EFFECT, type KeyEffect, keyEffects, OPEN_EFFECT } from '../../domain/kv/index.js';
 import type { PartitionName, ShardName } from '../../kernel/index.js';
 import { type Entry, entrySections } from '../../protocol/index.js';
 import type { ChangedKey } from './change-record.js';
@@ -33,9 +33,12 @@ export function* entryChanges(
   let index = 0;
   for (const { partition, effects } of entrySections(entry)) {
     if (!partitions.has(partition)) continue;
+    let isClosed = false;
     for (const words of new RespCommandReader(Buffer.from(effects.buffer, effects.byteOffset, effects.byteLength))) {
+      isClosed = words[0] === CLOSE_EFFECT || (isClosed && words[0] !== OPEN_EFFECT);
       const changed = keyEffects(words);
-      const selected = changed.map((effect) => selection.has(effect));
+      // A closed partition has no changes of clients: the keys are in other partitions, and it is emptied.
+      const selected = changed.map((effect) => !isClosed && selection.has(effect));
       const isWanted = selected.includes(true);
       const look = (effect: KeyEffect) => (isWanted ? copies?.look(partition, effect.key) : undefined);
       const before = changed.map(look);

@@ -2,23 +2,42 @@
 import type { Trigger, TriggerStart } from '../../domain/control/index.js';
 import { ErrorReply } from '../../domain/kv/index.js';
 import type { AccountTerms } from '../../domain/queue/index.js';
-import { type ByteString, type DatabaseId, isMillraceError, type ShardName } from '../../kernel/index.js';
-import type { FeedReader, QueueGateway, TriggerLag, TriggerMoment, Triggers } from '../../ports/index.js';
+import {
+  type AccountId,
+  type ByteString,
+  type DatabaseId,
+  isMillraceError,
+  MillraceError,
+  type ShardName,
+} from '../../kernel/index.js';
+import type {
+  FeedReader,
+  LayoutWithFormer,
+  QueueGateway,
+  TriggerBeginning,
+  TriggeredChange,
+  TriggerLag,
+  TriggerMoment,
+  Triggers,
+} from '../../ports/index.js';
 import type { PartitionLayout } from '../../protocol/index.js';
 import type { ChangedKey } from './change-record.js';
 import { KeySelection } from './key-selection.js';
+import { layoutParts, type RelayPlace, relayPlaces } from './layout-parts.js';
 import type { CopyPorts } from './partition-copies.js';
 import { clockAfter, endPosition, positionBefore } from './position-at.js';
-import { TriggerFeed } from './trigger-feed.js';
+import { type FeedStart, TriggerFeed } from './trigger-feed.js';
 import { laneQueues, type MessagePorts, messageOf } from './trigger-messages.js';
-import { partitionsByShard, placeOf, sequenceAfter, sourceOf } from './trigger-position.js';
+import { partitionsByShard, placeOf, positionIn, sequenceAfter } from './trigger-position.js';
 import { notKept } from './trigger-relay.js';
 
 export interface TriggerDeskPorts extends CopyPorts, MessagePorts {
   readonly queue: Pick<QueueGateway, 'ask'>;
+  /** As this process knows it. */
+  layoutOf(database: DatabaseId): LayoutWithFormer | undefined;
 }
 
-export class TriggerDesk implements Triggers {
+export class TriggerDesk implements Triggers, TriggeredChange {
   constructor(
     private readonly ports: TriggerDeskPorts,
     private readonly kvShards: number,
@@ -40,16 +59,27 @@ export class TriggerDesk implements Triggers {
     }
   }
 
-  startsAt(database: DatabaseId, layout: PartitionLayout, moment: TriggerMoment): Promise<readonly TriggerStart[]> {
-    const { journal } = this.ports;
-    const shards = [...partitionsByShard(database, layout, this.kvShards).keys()];
-    const positionIn = (shard: ShardName) =>
-      moment.kind === 'now' ? endPosition(journal, shard) : positionBefore(journal, shard, moment.atMs);
-    return Promise.all(shards.map(async (shard) => ({ shard, position: await positionIn(shard) })));
+  async startsAt(database: DatabaseId, layout: LayoutWithFormer, moment: TriggerMoment): Promise<TriggerBeginning> {
+    if (moment.kind === 'now') return beginningIn(layout, await this.endsOf(database, layout));
+    const { former } = layout;
+    const before = (one: PartitionLayout) => this.#positionsBefore(database, one, moment.atMs);
+    if (former !== undefined) {
+      const starts = await before(former);
+      if (starts.some(({ shard, position }) => position < positionIn(former.ends, shard))) {
+        if (starts.some(({ shard, position }) => position < positionIn(former.starts, shard))) throw isEarlierLayout();
+        return beginningIn(former, starts);
+      }
+    }
+    const found = await before(layout);
+    const starts = found.map(({ shard, position }) => {
+      return { shard, position: Math.max(position, positionIn(former?.ends ?? [], shard)) };
+    });
+    return beginningIn(layout, starts);
   }
 
-  async lagOf({ id, account, starts }: Trigger): Promise<TriggerLag> {
-    const lags = await Promise.all(starts.map((start) => this.#lagIn(start, { id, account })));
+  async lagOf(trigger: Trigger, layout: LayoutWithFormer): Promise<TriggerLag> {
+    const places = relayPlaces(trigger, layout, this.kvShards);
+    const lags = await Promise.all(places.map((place) => this.#lagIn(place, trigger.account)));
     return {
       entries: lags.reduce((sum, { entries }) => sum + entries, 0),
       lagMs: Math.max(0, ...lags.map(({ lagMs }) => lagMs)),
@@ -63,24 +93,62 @@ export class TriggerDesk implements Triggers {
     }
   }
 
-  openFeed(trigger: Trigger, layout: PartitionLayout, cursor: string | undefined): FeedReader {
-    return new TriggerFeed(this.ports, trigger, partitionsByShard(trigger.database, layout, this.kvShards), cursor);
+  /** The feed goes on in the next layout when this process knows that the partitions have changed. */
+  openFeed(trigger: Trigger, layout: LayoutWithFormer, cursor: string | undefined): FeedReader {
+    const partsNow = () => {
+      const present = this.ports.layoutOf(trigger.database);
+      const isNewer = (present?.firstPartition ?? 0) > (layout.firstPartition ?? 0);
+      return (begun: FeedStart) => layoutParts({ ...trigger, ...begun }, (isNewer && present) || layout, this.kvShards);
+    };
+    return new TriggerFeed(this.ports, trigger, partsNow, cursor);
   }
 
-  async #lagIn(
-    { shard, position: start }: TriggerStart,
-    { id, account }: Pick<Trigger, 'id' | 'account'>,
-  ): Promise<TriggerLag> {
-    const { queue, journal, clock } = this.ports;
-    const reply = await queue.ask(account, { type: 'TakeOutbox', source: sourceOf(id, shard), records: [] });
-    const taken = reply.type === 'OutboxTaken' ? reply.sequence : 0;
+  endsOf(database: DatabaseId, ...layouts: readonly PartitionLayout[]): Promise<readonly TriggerStart[]> {
+    const { journal } = this.ports;
+    const shards = new Set(layouts.flatMap((one) => [...partitionsByShard(database, one, this.kvShards).keys()]));
+    return Promise.all([...shards].map(async (shard) => ({ shard, position: await endPosition(journal, shard) })));
+  }
+
+  async hasReadFormer(trigger: Trigger, layout: LayoutWithFormer): Promise<boolean> {
+    for (const { source, start, end } of relayPlaces(trigger, layout, this.kvShards)) {
+      if (end === undefined) continue;
+      if ((await this.#takenOf(trigger.account, source)) < sequenceAfter(Math.max(start, end))) return false;
+    }
+    return true;
+  }
+
+  #positionsBefore(database: DatabaseId, layout: PartitionLayout, atMs: number): Promise<readonly TriggerStart[]> {
+    const { journal } = this.ports;
+    const shards = [...partitionsByShard(database, layout, this.kvShards).keys()];
+    return Promise.all(shards.map(async (shard) => ({ shard, position: await positionBefore(journal, shard, atMs) })));
+  }
+
+  async #takenOf(account: AccountId, source: string): Promise<number> {
+    const reply = await this.ports.queue.ask(account, { type: 'TakeOutbox', source, records: [] });
+    return reply.type === 'OutboxTaken' ? reply.sequence : 0;
+  }
+
+  async #lagIn({ shard, source, start, end }: RelayPlace, account: AccountId): Promise<TriggerLag> {
+    const { journal, clock } = this.ports;
+    const taken = await this.#takenOf(account, source);
     const { position } = placeOf(Math.max(taken, sequenceAfter(start)));
-    const { first, last } = await journal.tail(shard);
+    const { first, last: newest } = await journal.tail(shard);
+    const last = end ?? newest;
     const entries = Math.max(0, last - position);
     const clockMs = entries === 0 ? undefined : await clockAfter(journal, shard, position);
+    // A former layout that was read to its end need not be kept.
+    const isLost = position + 1 < first && (end === undefined || position < end);
     const lagMs = clockMs === undefined ? 0 : Math.max(0, clock.nowMs() - clockMs);
-    return { entries, lagMs, lost: position + 1 < first ? notKept(shard, position + 1).message : undefined };
+    return { entries, lagMs, lost: isLost ? notKept(shard, position + 1).message : undefined };
   }
+}
+
+function beginningIn({ firstPartition = 0 }: PartitionLayout, starts: readonly TriggerStart[]): TriggerBeginning {
+  return { starts, ...(firstPartition > 0 && { firstPartition }) };
+}
+
+function isEarlierLayout(): MillraceError {
+  return new MillraceError('INVALID', 'from: the partitions of the database have been changed twice since then');
 }
 
 /** A change as any trigger may have it, to judge the destination and the options. */

@@ -1,17 +1,20 @@
 /**
  * The records of a trigger for readers that ask for them, from the journals of the database's shards. A cursor has a
  * position for each shard, `KV_3:120`, and the number of the last change where a part of an entry was read:
- * `KV_3:120.7`. Shards are read one after the other, so records of one key are in order.
+ * `KV_3:120.7`. Shards are read one after the other, so records of one key are in order. After a change of the number of
+ * partitions a cursor begins with the number of the layout's first partition: `4/KV_3:150`. The former layout is read to
+ * its end before the present one.
  */
 import type { Trigger } from '../../domain/control/index.js';
 import { Chain, readEntries, readEntryAt } from '../../journal/index.js';
-import { MillraceError, type ShardName } from '../../kernel/index.js';
+import { assert, MillraceError, type ShardName } from '../../kernel/index.js';
 import type { FedRecord, FeedPage, FeedReader } from '../../ports/index.js';
 import { changeRecord } from './change-record.js';
 import { type ChangeSource, entryChanges, type ReadChanges } from './entry-changes.js';
 import { KeySelection } from './key-selection.js';
+import type { LayoutPart } from './layout-parts.js';
 import { type CopyPorts, PartitionCopies } from './partition-copies.js';
-import { type ShardPartitions, startOf } from './trigger-position.js';
+import { positionIn, type ShardPartitions } from './trigger-position.js';
 import { notKept } from './trigger-relay.js';
 
 /** Messages of a journal that one page reads without finding a record; the next page continues. */
@@ -23,33 +26,76 @@ interface Place {
   readonly index: number | undefined;
 }
 
+const CURSOR = /^(?:(\d{1,6})\/)?(.*)$/s;
 const PLACE = /^([A-Z]+_\d+):(\d{1,16})(?:\.(\d{1,16}))?$/;
 
+/** The layout in which a feed begins, and where. */
+export type FeedStart = Pick<Trigger, 'starts' | 'firstPartition'>;
+
 export class TriggerFeed implements FeedReader {
-  readonly #places: Map<ShardName, Place>;
+  #part: LayoutPart;
+  #places: Map<ShardName, Place>;
   readonly #sources = new Map<ShardName, ChangeSource>();
 
   /** @throws INVALID */
   constructor(
     private readonly ports: CopyPorts,
     private readonly trigger: Trigger,
-    private readonly partitions: ShardPartitions,
+    /** The layouts to be read from a start on, as they are known now. */
+    private readonly partsNow: () => (start: FeedStart) => readonly LayoutPart[],
     cursor: string | undefined,
   ) {
-    this.#places = cursor === undefined ? startsOf(trigger, partitions) : placesIn(cursor, partitions);
+    const [, first = '0', text = ''] = CURSOR.exec(cursor ?? '') ?? [];
+    const start = cursor === undefined ? trigger : { starts: [], firstPartition: Number(first) };
+    const [part] = partsNow()(start);
+    assert(part !== undefined, 'a database without a layout', { database: trigger.database });
+    if (cursor !== undefined && part.firstPartition !== Number(first)) throw notOfFeed(cursor);
+    this.#part = part;
+    this.#places = cursor === undefined ? startsOf(part) : placesIn(text, part.partitions);
   }
 
   async next(most: number, signal: AbortSignal): Promise<FeedPage> {
     const records: FedRecord[] = [];
-    for (const shard of this.#places.keys()) {
-      if (records.length < most && !signal.aborted) await this.#read(shard, records, most, signal);
-    }
+    this.#refresh();
+    do {
+      for (const shard of this.#places.keys()) {
+        if (records.length < most && !signal.aborted) await this.#read(shard, records, most, signal);
+      }
+    } while (this.#beginNext());
     return { records, cursor: this.#cursor };
+  }
+
+  /** The switch to another layout gives the journals of this one their ends. */
+  #refresh(): void {
+    const { firstPartition, starts, ends } = this.#part;
+    if (ends !== undefined) return;
+    const [part] = this.partsNow()({ firstPartition, starts });
+    if (part?.firstPartition === firstPartition) this.#part = part;
+    // The layout before the present one is the oldest that is known.
+    else
+      throw new MillraceError('INVALID', 'cursor: the partitions of the database have been changed twice since then');
+  }
+
+  /** Begins the next layout, if this one was read to its end. */
+  #beginNext(): boolean {
+    const { ends, firstPartition } = this.#part;
+    if (ends === undefined) return false;
+    for (const [shard, { position, index }] of this.#places) {
+      if (index !== undefined || position < positionIn(ends, shard)) return false;
+    }
+    const next = this.partsNow()(this.#part).find((part) => part.firstPartition > firstPartition);
+    if (next === undefined) return false;
+    this.#part = next;
+    this.#places = startsOf(next);
+    this.#sources.clear();
+    return true;
   }
 
   async #read(shard: ShardName, records: FedRecord[], most: number, signal: AbortSignal): Promise<void> {
     const { journal, timers } = this.ports;
-    const { first, last } = await journal.tail(shard);
+    const tail = await journal.tail(shard);
+    const { first } = tail;
+    const last = this.#part.ends === undefined ? tail.last : positionIn(this.#part.ends, shard);
     const { position, index } = this.#places.get(shard) as Place;
     if (position >= last && index === undefined) return;
     if (position + 1 < first) throw notKept(shard, position + 1);
@@ -98,7 +144,7 @@ export class TriggerFeed implements FeedReader {
     const known = this.#sources.get(shard);
     if (known !== undefined) return known;
     const { trigger } = this;
-    const partitions = this.partitions.get(shard) ?? new Set();
+    const partitions = this.#part.partitions.get(shard) ?? new Set();
     const { account } = trigger;
     const needsCopies = trigger.filter !== '' || trigger.values.length > 0;
     const copies = needsCopies
@@ -110,16 +156,22 @@ export class TriggerFeed implements FeedReader {
   }
 
   get #cursor(): string {
-    return [...this.#places]
+    const { firstPartition } = this.#part;
+    const places = [...this.#places]
       .map(([shard, { position, index }]) => `${shard}:${position}${index === undefined ? '' : `.${index}`}`)
       .join(',');
+    return firstPartition === 0 ? places : `${firstPartition}/${places}`;
   }
 }
 
-function startsOf(trigger: Trigger, partitions: ShardPartitions): Map<ShardName, Place> {
+function startsOf({ partitions, starts }: LayoutPart): Map<ShardName, Place> {
   return new Map(
-    [...partitions.keys()].map((shard) => [shard, { position: startOf(trigger, shard), index: undefined }]),
+    [...partitions.keys()].map((shard) => [shard, { position: positionIn(starts, shard), index: undefined }]),
   );
+}
+
+function notOfFeed(cursor: string): MillraceError {
+  return new MillraceError('INVALID', `cursor: ${JSON.stringify(cursor)} is not one of this feed`);
 }
 
 function placesIn(cursor: string, partitions: ShardPartitions): Map<ShardName, Place> {
@@ -132,6 +184,6 @@ function placesIn(cursor: string, partitions: ShardPartitions): Map<ShardName, P
     });
   }
   const isWhole = places.size === partitions.size && [...places.keys()].every((shard) => partitions.has(shard));
-  if (!isWhole) throw new MillraceError('INVALID', `cursor: ${JSON.stringify(cursor)} is not one of this feed`);
+  if (!isWhole) throw notOfFeed(cursor);
   return places;
 }

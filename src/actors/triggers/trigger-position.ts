@@ -2,7 +2,7 @@
  * The position of a trigger in a shard's journal as one number, which the queue's journal remembers for the trigger and
  * shard (`OutboxTaken`): the entry's position and a place within the entry.
  */
-import type { Trigger } from '../../domain/control/index.js';
+import type { TriggerStart } from '../../domain/control/index.js';
 import {
   type DatabaseId,
   getOrCreate,
@@ -20,14 +20,15 @@ const WHOLE = PLACES - 1;
 /** A key in a list of an effect takes at least so many bytes. */
 const LEAST_CHANGE_BYTES = 7;
 
-/** The journal that a trigger reads, as the source of its records. */
-export function sourceOf(id: TriggerId, shard: ShardName): string {
-  return `trigger:${id}:${shard}`;
+/** The journal that a trigger reads for a layout of the database, as the source of its records. */
+export function sourceOf(id: TriggerId, shard: ShardName, firstPartition: number): string {
+  const source = `trigger:${id}:${shard}`;
+  return firstPartition === 0 ? source : `${source}:${firstPartition}`;
 }
 
 /** The keys of a snapshot are numbered separately. */
-export function snapshotSourceOf(id: TriggerId, shard: ShardName, position: number): string {
-  return `${sourceOf(id, shard)}@${position}`;
+export function snapshotSourceOf(source: string, position: number): string {
+  return `${source}@${position}`;
 }
 
 /** Everything up to this position was taken. */
@@ -60,7 +61,7 @@ export function partitionsByShard(database: DatabaseId, layout: PartitionLayout,
   return places;
 }
 
-/** The position after which a trigger reads a shard. */
-export function startOf({ starts }: Trigger, shard: ShardName): number {
-  return starts.find((start) => start.shard === shard)?.position ?? 0;
+/** The position that the list has for a shard; 0: none. */
+export function positionIn(positions: readonly TriggerStart[], shard: ShardName): number {
+  return positions.find((one) => one.shard === shard)?.position ?? 0;
 }

@@ -6,24 +6,20 @@
  *  TRL2 the queue's journal has the position, in the entry that accepts the records; a repetition changes no state
  *  TRL3 no change is skipped: a refused record is sent again until the account takes it
  *  TRL4 a trigger of a snapshot hands over all keys as they were at its start first, then the changes after that
+ *  TRL5 a journal of a former layout is read up to its end, and the account then has that position
  */
 import type { Trigger } from '../../domain/control/index.js';
 import type { QueueReply, SequencedCall } from '../../domain/queue/index.js';
 import { Chain, EntryFeed, followLog, readEntryAt } from '../../journal/index.js';
-import {
-  type ByteBudget,
-  describeError,
-  MillraceError,
-  type PartitionName,
-  type ShardName,
-} from '../../kernel/index.js';
+import { type ByteBudget, describeError, MillraceError, type ShardName } from '../../kernel/index.js';
 import type { QueueGateway, StoragePorts, StoredMessage } from '../../ports/index.js';
 import type { ChangedKey } from './change-record.js';
 import { type ChangeSource, entryChanges, type ReadChanges } from './entry-changes.js';
 import { KeySelection } from './key-selection.js';
+import type { RelayPlace } from './layout-parts.js';
 import { PartitionCopies } from './partition-copies.js';
 import { type MessagePorts, messageOf, type TriggerAccounts } from './trigger-messages.js';
-import { placeOf, sequenceAfter, sequencesOf, snapshotSourceOf, sourceOf, startOf } from './trigger-position.js';
+import { placeOf, sequenceAfter, sequencesOf, snapshotSourceOf } from './trigger-position.js';
 
 /** Records of one request; deciding them takes about two milliseconds. */
 const MOST_RECORDS = 100;
@@ -36,6 +32,8 @@ const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5_000;
 /** The position without a record is stored after so long, so that a takeover does not read further back. */
 const ADVANCE_AFTER_MS = 5_000;
+/** The relays of the former layout are asked so often whether they have ended. */
+const FORMER_LOOK_MS = 250;
 
 export interface TriggerRelayPorts extends StoragePorts, MessagePorts {
   readonly queue: Pick<QueueGateway, 'ask'>;
@@ -57,8 +55,7 @@ export class TriggerRelay {
   constructor(
     private readonly ports: TriggerRelayPorts,
     readonly trigger: Trigger,
-    private readonly shard: ShardName,
-    private readonly partitions: ReadonlySet<PartitionName>,
+    private readonly place: RelayPlace,
   ) {
     this.#selection = new KeySelection(trigger);
   }
@@ -80,6 +77,7 @@ export class TriggerRelay {
     while (!signal.aborted) {
       try {
         await this.#relay(signal);
+        return;
       } catch (error) {
         if (signal.aborted) return;
         await this.#failed(error);
@@ -89,19 +87,39 @@ export class TriggerRelay {
 
   async #failed(error: unknown): Promise<void> {
     this.problem = describeError(error);
-    const details = { trigger: this.trigger.id, shard: this.shard, cause: this.problem };
+    const details = { trigger: this.trigger.id, shard: this.place.shard, cause: this.problem };
     if (this.#failures % 12 === 0) this.ports.log.warn('trigger.not-sent', details);
     const waitMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(this.#failures, 10));
     this.#failures += 1;
     await this.ports.timers.pause(waitMs, this.#stop.signal);
   }
 
+  /** Ends when it is stopped, or at the end of a former layout. */
   async #relay(signal: AbortSignal): Promise<void> {
-    const { trigger, shard } = this;
-    const start = startOf(trigger, shard);
-    this.#takenUpTo = await this.#take(sourceOf(trigger.id, shard), []);
-    if (trigger.from === 'snapshot' && this.#takenUpTo < sequenceAfter(start)) await this.#sendSnapshot(start, signal);
+    const { trigger, place } = this;
+    const { start, end } = place;
+    await this.#awaitFormer(signal);
+    this.#takenUpTo = await this.#take(place.source, []);
+    if (place.isFirst && trigger.from === 'snapshot' && this.#takenUpTo < sequenceAfter(start)) {
+      await this.#sendSnapshot(start, signal);
+    }
     this.#takenUpTo = Math.max(this.#takenUpTo, sequenceAfter(start));
+    if (end === undefined || this.#takenUpTo < sequenceAfter(end)) await this.#read(signal);
+    if (end === undefined || signal.aborted) return;
+    this.#takenUpTo = await this.#take(place.source, [], sequenceAfter(Math.max(start, end)));
+  }
+
+  /** TLP1 */
+  async #awaitFormer(signal: AbortSignal): Promise<void> {
+    for (const [source, sequence] of this.place.after) {
+      while (!signal.aborted && (await this.#take(source, [])) < sequence) {
+        await this.ports.timers.pause(FORMER_LOOK_MS, signal);
+      }
+    }
+  }
+
+  async #read(signal: AbortSignal): Promise<void> {
+    const { shard } = this.place;
     const { position, isWhole } = placeOf(this.#takenUpTo);
     const { first } = await this.ports.journal.tail(shard);
     if (position + 1 < first) throw notKept(shard, position + 1);
@@ -117,13 +135,15 @@ export class TriggerRelay {
   /** The entry of which a part was taken. @throws INVALID when it is no longer kept */
   async #entryAt(position: number): Promise<ReadChanges> {
     const { journal, timers } = this.ports;
-    const entry = await readEntryAt(journal, this.shard, position, () => timers.yieldToEventLoop());
-    if (entry === undefined) throw notKept(this.shard, position);
+    const { shard } = this.place;
+    const entry = await readEntryAt(journal, shard, position, () => timers.yieldToEventLoop());
+    if (entry === undefined) throw notKept(shard, position);
     return { entry, position };
   }
 
   async #source(position: number, signal: AbortSignal): Promise<ChangeSource> {
-    const { ports, shard, partitions, trigger } = this;
+    const { ports, trigger } = this;
+    const { shard, partitions } = this.place;
     const { account } = trigger;
     const needsCopies = trigger.filter !== '' || trigger.values.length > 0;
     const copies = needsCopies
@@ -132,19 +152,24 @@ export class TriggerRelay {
     return { shard, partitions, selection: this.#selection, copies };
   }
 
-  /** Ends with an error, from which `#run` begins again, or when stopped. */
+  /** Ends with an error, from which `#run` begins again, at the end of a former layout, or when stopped. */
   async #follow(source: ChangeSource, after: number, stopped: AbortSignal): Promise<void> {
     const { journal, timers } = this.ports;
-    const entries = new EntryFeed(new Chain(this.shard, undefined));
+    const { shard, end = Number.POSITIVE_INFINITY } = this.place;
+    if (after >= end) return;
+    const entries = new EntryFeed(new Chain(shard, undefined));
+    const ended = new AbortController();
     let failure: unknown;
     await followLog(
       timers,
       {
-        follow: (from, follower) => journal.follow(this.shard, from, follower),
+        follow: (from, follower) => journal.follow(shard, from, follower),
         begin: async () => after,
         take: async (batch, signal) => {
           const read = batch.flatMap((message: StoredMessage) => entries.add(message) ?? []);
-          await this.#handOn(source, read, signal);
+          const own = read.filter(({ position }) => position <= end);
+          await this.#handOn(source, own, signal);
+          if (read.some(({ position }) => position >= end)) ended.abort();
         },
         idle: () => {
           this.#oldestAtMs = undefined;
@@ -154,19 +179,19 @@ export class TriggerRelay {
           return false;
         },
       },
-      { shard: this.shard, maxQueuedBytes: MAX_QUEUED_BYTES, lingerMs: LINGER_MS, retryMs: FIRST_RETRY_MS },
-      stopped,
+      { shard, maxQueuedBytes: MAX_QUEUED_BYTES, lingerMs: LINGER_MS, retryMs: FIRST_RETRY_MS },
+      AbortSignal.any([stopped, ended.signal]),
     );
     if (failure !== undefined) throw failure;
   }
 
   async #handOn(source: ChangeSource, entries: readonly ReadChanges[], signal: AbortSignal): Promise<void> {
-    const name = sourceOf(this.trigger.id, this.shard);
+    const { source: name, partitions } = this.place;
     let last: ReadChanges | undefined;
     const batch = new Batch();
     for (const read of entries) {
       last = read;
-      const sequenceOf = sequencesOf(this.partitions, read);
+      const sequenceOf = sequencesOf(partitions, read);
       for (const change of entryChanges(source, read)) {
         const sequence = sequenceOf(change.index);
         if (sequence <= this.#takenUpTo) continue;
@@ -183,7 +208,8 @@ export class TriggerRelay {
   }
 
   async #sendSnapshot(position: number, signal: AbortSignal): Promise<void> {
-    const { ports, shard, partitions, trigger } = this;
+    const { ports, trigger } = this;
+    const { shard, partitions, source } = this.place;
     const place = { account: trigger.account, shard, partitions, position };
     const copies = await PartitionCopies.at(ports, place, signal);
     try {
@@ -191,12 +217,13 @@ export class TriggerRelay {
     } finally {
       copies.close();
     }
-    if (!signal.aborted) await this.#take(sourceOf(trigger.id, shard), [], sequenceAfter(position));
+    if (!signal.aborted) await this.#take(source, [], sequenceAfter(position));
   }
 
   async #sendCopies(copies: PartitionCopies, position: number, signal: AbortSignal): Promise<void> {
-    const { shard, trigger } = this;
-    const name = snapshotSourceOf(trigger.id, shard, position);
+    const { trigger } = this;
+    const { shard, source } = this.place;
+    const name = snapshotSourceOf(source, position);
     const taken = await this.#take(name, []);
     const atMs = trigger.createdAtMs;
     const batch = new Batch();
@@ -228,7 +255,7 @@ export class TriggerRelay {
         const taken = await this.#take(name, records);
         batch.taken(taken);
         this.#failures = 0;
-        if (name === sourceOf(this.trigger.id, this.shard)) this.#takenUpTo = Math.max(this.#takenUpTo, taken);
+        if (name === this.place.source) this.#takenUpTo = Math.max(this.#takenUpTo, taken);
         this.#advancedAtMs = this.ports.clock.monotonicMs();
         most = Math.min(MOST_RECORDS, most * 2);
       } catch (error) {

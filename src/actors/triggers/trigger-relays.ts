@@ -3,7 +3,7 @@ import type { Trigger } from '../../domain/control/index.js';
 import type { ShardName } from '../../kernel/index.js';
 import type { Metrics, Timer } from '../../ports/index.js';
 import type { ProcessControl } from '../control/index.js';
-import { partitionsByShard } from './trigger-position.js';
+import { type RelayPlace, relayPlaces } from './layout-parts.js';
 import { TriggerRelay, type TriggerRelayPorts } from './trigger-relay.js';
 
 /** Relays follow a change of the triggers, or of the owned shards, after so long. */
@@ -50,15 +50,16 @@ export class TriggerRelays {
     if (this.#isStopped) return;
     this.#timer?.cancel();
     this.#timer = undefined;
-    const wanted = new Map<string, { trigger: Trigger; shard: ShardName }>();
+    const wanted = new Map<string, { trigger: Trigger; place: RelayPlace }>();
     const triggers = this.ports.control.view.state.triggers.byId;
     if (triggers.size > 0) {
       this.#timer = this.ports.timers.after(LOOK_EVERY_MS, () => this.#look());
       const owned = new Set(this.ports.host.ownedShards().map(([shard]) => shard));
       for (const trigger of triggers.values()) {
         if (trigger.isPaused || this.#isHeld(trigger)) continue;
-        for (const { shard } of trigger.starts) {
-          if (owned.has(shard)) wanted.set(`${trigger.id} ${shard}`, { trigger, shard });
+        for (const place of this.#placesOf(trigger)) {
+          // The switch of the layouts gives a journal an end.
+          if (owned.has(place.shard)) wanted.set(`${place.source} ${place.end ?? ''}`, { trigger, place });
         }
       }
     }
@@ -67,7 +68,7 @@ export class TriggerRelays {
       relay.stop();
       this.#relays.delete(name);
     }
-    for (const [name, { trigger, shard }] of wanted) if (!this.#relays.has(name)) this.#begin(name, trigger, shard);
+    for (const [name, { trigger, place }] of wanted) if (!this.#relays.has(name)) this.#begin(name, trigger, place);
   }
 
   /** The triggers of a branch send no record, as its commands send no message, unless it was made live. */
@@ -75,13 +76,14 @@ export class TriggerRelays {
     return this.ports.control.view.state.live(database)?.branch?.isLive === false;
   }
 
-  #begin(name: string, trigger: Trigger, shard: ShardName): void {
-    const { database } = trigger;
-    const { accounts, view } = this.ports.control;
-    const layout = view.state.live(database);
-    const partitions = layout && partitionsByShard(database, layout, this.kvShards).get(shard);
-    if (partitions === undefined) return;
-    const relay = new TriggerRelay({ ...this.ports, accounts }, trigger, shard, partitions);
+  #placesOf(trigger: Trigger): readonly RelayPlace[] {
+    const layout = this.ports.control.view.state.live(trigger.database);
+    return layout === undefined ? [] : relayPlaces(trigger, layout, this.kvShards);
+  }
+
+  #begin(name: string, trigger: Trigger, place: RelayPlace): void {
+    const { accounts } = this.ports.control;
+    const relay = new TriggerRelay({ ...this.ports, accounts }, trigger, place);
     this.#relays.set(name, relay);
     relay.start();
   }

@@ -34,6 +34,7 @@ import {
   userToken,
 } from './records.js';
 import { sealedSecret } from './sealed-secret.js';
+import { triggerStart } from './triggers.js';
 
 /** The part of a record of the meter's log that the control state counts. */
 const meteredRecord = openRecord({
@@ -109,6 +110,8 @@ const notedCommands = {
     to: wordOf('attempt', 'copying', 'switched', 'abandoning', 'failed', 'ended'),
     percent: integer,
     reason: looseText(),
+    /** With `switched`: the ends of the journals of both layouts, when the old partitions were closed and the new ones open. */
+    ends: absent(listOf(triggerStart)),
   }),
   /** All records of the meter's log after `after` and up to `position`. */
   FoldMeter: openKind(10, { after: integer, position: integer, records: listOf(meteredRecord) }),

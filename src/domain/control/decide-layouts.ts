@@ -7,6 +7,8 @@
  *       cannot switch
  *  LAY3 before format level LAYOUTS_FORMAT_LEVEL no change begins, because earlier programs would ask the old partitions
  *  LAY4 the numbers of a layout are above those of every layout that clients were sent to
+ *  LAY5 a trigger reads the journals of the layout with which it was made up to the switch, and then those of the next
+ *       layout; so the change names the positions of the switch, and a trigger is at most one layout late
  */
 import { type DatabaseId, FIRST_FORMAT_LEVEL, LAYOUTS_FORMAT_LEVEL } from '../../kernel/index.js';
 import { branchesOf, isBranch } from './branches.js';
@@ -14,6 +16,7 @@ import type { ControlCommandOf } from './commands.js';
 import { unknownDatabase } from './decide-databases.js';
 import { backupIsUnderWay } from './decide-management-databases.js';
 import { type Decision, decided, rejected } from './decision.js';
+import type { ControlEvent } from './events.js';
 import { MAX_AUDIT_TEXT, MAX_PARTITION_NUMBER, MAX_PARTITIONS } from './limits.js';
 import { type Database, isChangingLayout, type LayoutChange } from './records.js';
 import type { ControlState } from './state.js';
@@ -44,9 +47,6 @@ export function decideChangePartitions(
   if (state.backups.isUnderWay(id, nowMs)) return backupIsUnderWay();
   if (isBranch(database) || branchesOf(state, database.account, id).length > 0) {
     return rejected('CONFLICTS', 'a branch has the partitions of its origin: discard the branches first');
-  }
-  if (state.triggers.ofDatabase(id).length > 0) {
-    return rejected('CONFLICTS', 'a trigger reads the partitions with which it was made: delete the triggers first');
   }
   const first = firstPartition + database.partitions;
   if (first + partitions > MAX_PARTITION_NUMBER) {
@@ -89,9 +89,12 @@ export function decideAdvancePartitions(
       if (percent <= change.percent) return decided({ type: 'OneDatabase', database });
       return changed(database, { ...change, percent: Math.min(100, percent) }, nowMs);
     case 'copying switched': {
-      const after = { ...database, firstPartition: change.firstPartition, partitions: change.partitions };
-      const former = { firstPartition: firstPartition ?? 0, partitions };
-      return changed(after, { ...next, ...former, phase: 'switched', percent: 100 }, nowMs);
+      const left = { firstPartition: firstPartition ?? 0, partitions };
+      const { ends = [] } = command;
+      const former = { ...left, starts: database.former?.ends ?? [], ends };
+      const after = { ...database, firstPartition: change.firstPartition, partitions: change.partitions, former };
+      const decision = changed(after, { ...next, ...left, phase: 'switched', percent: 100 }, nowMs);
+      return { ...decision, events: [...decision.events, ...triggersOfLeft(database, state, nowMs)] };
     }
     case 'copying abandoning':
       return changed(database, { ...next, phase: 'abandoning', reason }, nowMs);
@@ -102,6 +105,21 @@ export function decideAdvancePartitions(
     default:
       return unknownChange();
   }
+}
+
+/** Triggers of the layout before the one that is left have read it to its end, so they begin in the one that is left. */
+function triggersOfLeft(
+  { id, firstPartition = 0, former }: Database,
+  state: ControlState,
+  atMs: number,
+): ControlEvent[] {
+  if (former === undefined) return [];
+  const earlier = state.triggers.ofDatabase(id).filter((trigger) => (trigger.firstPartition ?? 0) !== firstPartition);
+  return earlier.map((trigger) => ({
+    type: 'TriggerSet',
+    trigger: { ...trigger, from: 'now', starts: former.ends, firstPartition },
+    atMs,
+  }));
 }
 
 /** The answer to commands that wait until the number of partitions is fixed. */
@@ -115,11 +133,11 @@ function unknownChange(): Decision {
 }
 
 function changed(database: Database, layoutChange: LayoutChange | undefined, atMs: number): Decision {
-  const { id, firstPartition = 0, partitions } = database;
+  const { id, firstPartition = 0, partitions, former } = database;
   const { layoutChange: _, ...rest } = database;
   const change = layoutChange === undefined ? {} : { layoutChange };
   return decided(
     { type: 'OneDatabase', database: { ...rest, firstPartition, ...change } },
-    { type: 'DatabaseLayoutSet', database: id, firstPartition, partitions, atMs, ...change },
+    { type: 'DatabaseLayoutSet', database: id, firstPartition, partitions, atMs, ...change, ...(former && { former }) },
   );
 }

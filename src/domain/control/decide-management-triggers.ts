@@ -40,7 +40,9 @@ export function decideSetTrigger(
   if (database === undefined || (database.account !== account.id && database.account !== account.queueOwner)) {
     return unknownDatabase(trigger.database);
   }
-  if (before === undefined && isChangingLayout(database)) return layoutIsChanging(database);
+  // LAY5
+  const hasMoved = before === undefined || JSON.stringify(before.starts) !== JSON.stringify(trigger.starts);
+  if (hasMoved && isChangingLayout(database)) return layoutIsChanging(database);
   const refusal = refuseTrigger(trigger) ?? (before === undefined ? refuseAnother(trigger, state) : undefined);
   return refusal ?? decided({ type: 'OneTrigger', trigger }, { type: 'TriggerSet', trigger, atMs });
 }
@@ -58,12 +60,15 @@ export function decideDeleteTrigger(
 export function decideListTriggers({ account }: ControlCommandOf<'ListTriggers'>, state: ControlState): Decision {
   const found = state.accounts.get(account);
   if (found === undefined) return unknownAccount(account);
-  const databases = state.databasesOf(found.queueOwner ?? account).map(({ id, name, partitions, firstPartition }) => ({
-    id,
-    name,
-    partitions,
-    ...(firstPartition !== undefined && { firstPartition }),
-  }));
+  const databases = state
+    .databasesOf(found.queueOwner ?? account)
+    .map(({ id, name, partitions, firstPartition, former }) => ({
+      id,
+      name,
+      partitions,
+      ...(firstPartition !== undefined && { firstPartition }),
+      ...(former && { former }),
+    }));
   return decided({ type: 'TriggersAre', triggers: state.triggers.of(account), databases });
 }
 

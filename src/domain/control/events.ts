@@ -38,6 +38,7 @@ import {
   branch,
   databaseLimits,
   databaseSecrets,
+  formerLayout,
   layoutChange,
   meterMarks,
   usageFields,
@@ -173,6 +174,7 @@ export const controlEvents = {
     partitions: integer,
     atMs: integer,
     layoutChange: absent(layoutChange),
+    former: absent(formerLayout),
   }),
   // ── in snapshots only ──
   AlertRestored: openKind(46, { alert }),

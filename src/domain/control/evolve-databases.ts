@@ -29,10 +29,10 @@ export function databaseSettingsSet(event: ControlEventOf<'DatabaseSettingsSet'>
 }
 
 export function databaseLayoutSet(event: ControlEventOf<'DatabaseLayoutSet'>, state: ControlState): void {
-  const { database, firstPartition, partitions, layoutChange } = event;
-  const { layoutChange: _, ...rest } = existing(state, database);
+  const { database, firstPartition, partitions, layoutChange, former } = event;
+  const { layoutChange: _, former: __, ...rest } = existing(state, database);
   const change = layoutChange === undefined ? {} : { layoutChange };
-  state.put({ ...rest, firstPartition, partitions, ...change });
+  state.put({ ...rest, firstPartition, partitions, ...change, ...(former && { former }) });
 }
 
 export function databaseRenamed({ database, name }: ControlEventOf<'DatabaseRenamed'>, state: ControlState): void {
@@ -57,7 +57,7 @@ export function databaseDeleted({ database, atMs }: ControlEventOf<'DatabaseDele
 
 /** All partitions that it has ever had, so that the data of each is removed. */
 export function tombstoneOf(database: Database, deletedAtMs: number): Database {
-  const { settings: _, firstPartition: __, layoutChange: ___, ...rest } = database;
+  const { settings: _, firstPartition: __, layoutChange: ___, former: ____, ...rest } = database;
   return { ...rest, partitions: endOfPartitions(database), secrets: undefined, deletedAtMs };
 }
 

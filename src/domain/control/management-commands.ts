@@ -36,7 +36,7 @@ import {
   teamMember,
   vectorShape,
 } from './management.js';
-import { account, databaseLimitFields, newAccount } from './records.js';
+import { account, databaseLimitFields, formerLayout, newAccount } from './records.js';
 import { type SealedSecret, sealedSecret } from './sealed-secret.js';
 import { signedOutFields } from './signed-out.js';
 import { trigger } from './triggers.js';
@@ -174,7 +174,13 @@ export const managementReplies = {
   TriggersAre: openKind(28, {
     triggers: listOf(trigger),
     databases: listOf(
-      openRecord({ id: databaseId, name: looseText(), partitions: integer, firstPartition: absent(integer) }),
+      openRecord({
+        id: databaseId,
+        name: looseText(),
+        partitions: integer,
+        firstPartition: absent(integer),
+        former: absent(formerLayout),
+      }),
     ),
   }),
 };

@@ -63,6 +63,7 @@ function* databaseEvents({
   secrets,
   settings,
   layoutChange,
+  former,
   ...database
 }: Database): Iterable<ControlEvent> {
   const { id, createdAtMs: atMs } = database;
@@ -80,6 +81,7 @@ function* databaseEvents({
       partitions,
       atMs,
       ...(layoutChange && { layoutChange }),
+      ...(former && { former }),
     };
   }
   if (settings !== undefined) yield { type: 'DatabaseSettingsSet', database: id, settings, atMs };

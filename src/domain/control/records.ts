@@ -18,6 +18,7 @@ import { accountLimits, accountState } from '../queue/index.js';
 import { accountId, databaseId, sessionId } from './ids.js';
 import { accountPlan, databaseSettings, team } from './management.js';
 import { sealedSecret } from './sealed-secret.js';
+import { triggerStart } from './triggers.js';
 
 /** The rights of a presented token. */
 export type TokenRole = 'standard' | 'read-only';
@@ -75,6 +76,17 @@ export const layoutChange = openRecord({
 });
 export type LayoutChange = TypeOf<typeof layoutChange>;
 
+/** The layout before the present one, for those who read its journals. */
+export const formerLayout = openRecord({
+  firstPartition: integer,
+  partitions: integer,
+  /** Its journals were its own after these positions; none: from the beginning. */
+  starts: listOf(triggerStart),
+  /** Up to these positions its journals were its own, and after them the present layout's are. */
+  ends: listOf(triggerStart),
+});
+export type FormerLayout = TypeOf<typeof formerLayout>;
+
 export const database = openRecord({
   id: databaseId,
   name: looseText(),
@@ -97,6 +109,8 @@ export const database = openRecord({
   firstPartition: absent(integer),
   /** Undefined: the number of partitions is not being changed, and the last change has not failed. */
   layoutChange: absent(layoutChange),
+  /** Undefined: the number of partitions was never changed. */
+  former: absent(formerLayout),
 });
 export type Database = TypeOf<typeof database>;
 

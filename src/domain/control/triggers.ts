@@ -3,7 +3,16 @@
  * queue's journal has it (`OutboxTaken`). The order of fields is the stored format.
  */
 import type { AccountId, DatabaseId, TriggerId } from '../../kernel/index.js';
-import { flag, integer, listOf, looseText, openRecord, type TypeOf, wordOf } from '../../kernel/schema/index.js';
+import {
+  absent,
+  flag,
+  integer,
+  listOf,
+  looseText,
+  openRecord,
+  type TypeOf,
+  wordOf,
+} from '../../kernel/schema/index.js';
 import { accountId, databaseId, shardName, triggerId } from './ids.js';
 import { Owned } from './owned.js';
 
@@ -24,7 +33,7 @@ const triggerDestination = openRecord({
 });
 
 /** The journal of a shard is read after this position. */
-const triggerStart = openRecord({ shard: shardName, position: integer });
+export const triggerStart = openRecord({ shard: shardName, position: integer });
 export type TriggerStart = TypeOf<typeof triggerStart>;
 
 export const trigger = openRecord({
@@ -48,6 +57,8 @@ export const trigger = openRecord({
   starts: listOf(triggerStart),
   isPaused: flag,
   createdAtMs: integer,
+  /** The first partition of the layout that `starts` belong to; undefined: 0. */
+  firstPartition: absent(integer),
 });
 export type Trigger = TypeOf<typeof trigger>;
 

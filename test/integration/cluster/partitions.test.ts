@@ -13,6 +13,8 @@ import { freePort } from '../../support/free-port.js';
 import { describeOutcome, KvClient } from '../../support/kv-client.js';
 import { MillraceCluster, type NatsFacts, ownerOf, startPlainNats } from '../../support/millrace-cluster.js';
 import { endEverything, type MillraceProcess } from '../../support/millrace-process.js';
+import { QUEUE_TOKEN } from '../../support/queue-process.js';
+import { QueueSink } from '../../support/queue-sink.js';
 
 const EMAIL = 'operator@tests.example';
 const KEY = 'mrk_of-the-tests-0123456789abcdef';
@@ -24,7 +26,11 @@ const DOCUMENTS = 300;
 const WITHIN = { timeoutMs: 60_000, everyMs: 20 };
 
 interface Writer {
+  readonly name: string;
+  /** The last value of each key. */
   readonly acknowledged: Map<string, string>;
+  /** All values of each key, in order. */
+  readonly acknowledgements: Map<string, number[]>;
   readonly failures: string[];
   longestMs: number;
   written: number;
@@ -34,6 +40,7 @@ describe('millrace db partitions, with three processes', function () {
   this.timeout(150_000);
   let nats: NatsFacts;
   let cluster: MillraceCluster;
+  let sink: QueueSink;
   let secrets: { id: string; token: string; password: string };
   let writers: Writer[];
   let isOver: boolean;
@@ -48,7 +55,10 @@ describe('millrace db partitions, with three processes', function () {
       MILLRACE_KV_SHARDS: String(SHARDS),
       MILLRACE_MGMT_EMAIL: EMAIL,
       MILLRACE_MGMT_KEY: KEY,
+      MILLRACE_QUEUE_TOKEN: QUEUE_TOKEN,
+      MILLRACE_ALLOW_PRIVATE_DESTINATIONS: 'true',
     });
+    sink = await QueueSink.listening();
     for (let count = 0; count < 3; count += 1) {
       const port = await freePort();
       ports.set(await cluster.start({ MILLRACE_RESP_PORT: String(port) }), port);
@@ -57,6 +67,7 @@ describe('millrace db partitions, with three processes', function () {
     const made = await cluster.run(['db', 'create', '--name', 'orders']);
     expect(made.stderr.toString()).to.equal('');
     secrets = credentialsIn(made.stdout.toString());
+    await makeTrigger();
     const kv = clientAt(0);
     for (let from = 0; from < KEYS; from += 500) {
       await kv.ask('MSET', ...Array.from({ length: 500 }, (_, n) => [`k${from + n}`, `v${from + n}`]).flat());
@@ -80,7 +91,41 @@ describe('millrace db partitions, with three processes', function () {
   after(async () => {
     await endEverything();
     await nats?.stop();
+    await sink?.close();
   });
+
+  async function makeTrigger(): Promise<void> {
+    const headers = { authorization: `Bearer ${QUEUE_TOKEN}`, 'content-type': 'application/json' };
+    const trigger = {
+      database: 'orders',
+      patterns: ['rest:*'],
+      events: ['set', 'del', 'flush'],
+      destination: sink.url('/changes'),
+      lanes: 16,
+    };
+    const url = `${cluster.processes[0]?.addresses.queue}/v2/triggers`;
+    const made = await fetch(url, { method: 'POST', headers, body: JSON.stringify(trigger) });
+    expect(made.status, await made.clone().text()).to.equal(200);
+  }
+
+  /** The trigger has sent each acknowledged write of its keys, those of a key in order, and no copied key. */
+  async function checkTrigger(): Promise<void> {
+    const { acknowledgements } = writers.find(({ name }) => name.startsWith('rest:')) as Writer;
+    for (const [key, values] of acknowledgements) {
+      await eventually(() => {
+        const sent = sentOf(key);
+        expect(sent, key).to.deep.equal([...sent].sort((a, b) => a - b));
+        expect(sent, key).to.include.members(values);
+      }, WITHIN);
+    }
+    expect(sink.calls('/changes').filter(({ body }) => JSON.parse(body).event !== 'set')).to.deep.equal([]);
+  }
+
+  /** Numbers in the records of a key, without repetitions. */
+  function sentOf(key: string): number[] {
+    const records = sink.calls('/changes').map(({ body }) => JSON.parse(body) as { key: string; commands: string[][] });
+    return [...new Set(records.filter((record) => record.key === key).map(({ commands }) => Number(commands[0]?.[2])))];
+  }
 
   function clientAt(process: number): KvClient {
     return new KvClient({ url: (cluster.processes[process] as MillraceProcess).kvUrl, token: secrets.token });
@@ -88,7 +133,8 @@ describe('millrace db partitions, with three processes', function () {
 
   /** Writes keys of many slots, each with a growing number, until the test is over. */
   function write(name: string, set: (key: string, value: string) => Promise<string | undefined>): void {
-    const writer: Writer = { acknowledged: new Map(), failures: [], longestMs: 0, written: 0 };
+    const acknowledgements = new Map<string, number[]>();
+    const writer: Writer = { name, acknowledged: new Map(), acknowledgements, failures: [], longestMs: 0, written: 0 };
     writers.push(writer);
     working.push(
       (async () => {
@@ -99,6 +145,7 @@ describe('millrace db partitions, with three processes', function () {
           writer.longestMs = Math.max(writer.longestMs, performance.now() - startedAtMs);
           if (failure === undefined) {
             writer.acknowledged.set(key, value);
+            acknowledgements.set(key, [...(acknowledgements.get(key) ?? []), n]);
             writer.written += 1;
           } else {
             writer.failures.push(failure);
@@ -220,6 +267,7 @@ describe('millrace db partitions, with three processes', function () {
 
   async function checkContents(process: number): Promise<void> {
     const kv = clientAt(process);
+    await checkTrigger();
     for (const { acknowledged } of writers) {
       for (const [key, value] of acknowledged) expect(await kv.ask('GET', key), key).to.equal(value);
     }

@@ -7,14 +7,22 @@ import { MAX_PAUSE_MS, PartitionChanges } from '../../../src/actors/control/inde
 import type { KvWork } from '../../../src/actors/kv-shard/index.js';
 import type { ShardActor } from '../../../src/actors/runtime/index.js';
 import { encodeCommand } from '../../../src/codec/resp/index.js';
-import { evolve, type LayoutChange } from '../../../src/domain/control/index.js';
+import { type Database, evolve, type LayoutChange } from '../../../src/domain/control/index.js';
 import { MapReply } from '../../../src/domain/kv/index.js';
-import { type ByteString, LAYOUTS_FORMAT_LEVEL, MillraceError, type PartitionName } from '../../../src/kernel/index.js';
+import {
+  type ByteString,
+  LAYOUTS_FORMAT_LEVEL,
+  MillraceError,
+  type PartitionName,
+  type ShardName,
+  type TriggerId,
+} from '../../../src/kernel/index.js';
 import type { KvGateway, Log } from '../../../src/ports/index.js';
 import { type KvRequest, kvPartitions } from '../../../src/protocol/index.js';
 import { KvShardStand, type Outcome } from '../../support/kv-shard-stand.js';
 import { MemoryControl } from '../../support/memory-control.js';
 import { databaseCreated, db, INSTALLED } from '../control/given.js';
+import { keyTrigger } from '../control/management-given.js';
 
 const DATABASE = db('aaaaaaaaaaaaaaaa');
 const OLD = kvPartitions(DATABASE, { partitions: 1 })[0] as PartitionName;
@@ -23,6 +31,7 @@ const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => 
 
 const CREATED = ['ON', 'HASH', 'PREFIX', '1', 'doc:', 'LANGUAGE', 'english', 'SCHEMA', 'title', 'TEXT'];
 const FOLLOWED = ['idx', JSON.stringify(CREATED)] as const;
+const ENDS = [{ shard: 'KV_0' as ShardName, position: 77 }];
 const CLIENT = { face: 'resp', protocol: 2, id: 'edge-1:1', address: '127.0.0.1:1', user: 'default' } as const;
 
 describe('the copy of a database to other partitions', () => {
@@ -154,6 +163,7 @@ describe('the copy of a database to other partitions', () => {
     /** Called before each step. */
     let before: (request: KvRequest) => Promise<void>;
     let steps: string[];
+    let hasReadFormer: boolean;
 
     const gateway: KvGateway = {
       async execute(request) {
@@ -170,6 +180,7 @@ describe('the copy of a database to other partitions', () => {
     beforeEach(async () => {
       control = new MemoryControl();
       isOwner = true;
+      hasReadFormer = true;
       before = async () => undefined;
       steps = [];
       const { id: _, ...created } = databaseCreated('first') as Extract<
@@ -183,6 +194,7 @@ describe('the copy of a database to other partitions', () => {
       changes = new PartitionChanges({
         gateway,
         control,
+        triggers: { endsOf: async () => ENDS, hasReadFormer: async () => hasReadFormer },
         state: () => control.state,
         isOwner: () => isOwner,
         clock: time,
@@ -252,6 +264,21 @@ describe('the copy of a database to other partitions', () => {
       expect(counts.reduce((sum, { replies }) => sum + (replies as number[][])[0]![0]!, 0)).to.equal(9);
       const aliases = await Promise.all(NEW.map((partition) => run(partition, 'SEARCH.LISTALIASES')));
       expect(aliases.flatMap(({ replies }) => (replies as unknown[][])[0])).to.deep.equal([['other', 'idx']]);
+    });
+
+    it('records the ends of the journals at the switch, before the new partitions are opened (PCH4)', async () => {
+      await until(() => changeNow() === undefined);
+      const { former } = control.state.databases.get(DATABASE) as Database;
+      expect(former).to.deep.equal({ firstPartition: 0, partitions: 1, starts: [], ends: ENDS });
+    });
+
+    it('does not begin while a trigger has not read the layout before the present one (PCH4)', async () => {
+      const trigger = keyTrigger('tr-behind' as TriggerId, { database: DATABASE });
+      evolve(control.state, { type: 'TriggerSet', trigger, atMs: 0 });
+      hasReadFormer = false;
+      await until(() => changeNow()?.phase === 'failed');
+      expect(changeNow()?.reason).to.include('tr-behind');
+      expect(steps).to.not.include('begin');
     });
 
     it('makes one step after the other, and rests between them (PCO4)', async () => {

@@ -1,23 +1,27 @@
 /** Relays of triggers on a journal and a queue in memory. Proves TRL1, TRL2, TRL3, TRL4, PCP1, PCP2 and LQS1. */
 import { expect } from 'chai';
-import { LaneQueueSweep, TriggerDesk, TriggerRelay } from '../../../src/actors/triggers/index.js';
+import { LaneQueueSweep, relayPlaces, TriggerDesk, TriggerRelay } from '../../../src/actors/triggers/index.js';
+import { encodeCommand } from '../../../src/codec/resp/index.js';
 import { DEFAULT_ACCOUNT_LIMITS, type Trigger } from '../../../src/domain/control/index.js';
 import type { QueueCommandOf, QueueReply } from '../../../src/domain/queue/index.js';
 import {
   type AccountId,
   ByteBudget,
+  type ByteString,
   type DatabaseId,
   MillraceError,
   type PartitionName,
   type TriggerId,
 } from '../../../src/kernel/index.js';
+import type { FeedPage, LayoutWithFormer } from '../../../src/ports/index.js';
 import { KvShardStand, SHARD } from '../../support/kv-shard-stand.js';
 import { MemoryLeaseStore } from '../../support/memory/index.js';
 import { keyTrigger } from '../control/management-given.js';
 import { silentLog } from '../journal/shard-history.js';
 
 const DATABASE = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;
-const PARTITIONS = new Set([`kv:${DATABASE}:0` as PartitionName]);
+const OLD = `kv:${DATABASE}:0` as PartitionName;
+const NEXT = `kv:${DATABASE}:1` as PartitionName;
 const ACCOUNT = 'ac-aaaaaaaaaaaaaaaa' as AccountId;
 const TERMS = { state: 'active', limits: DEFAULT_ACCOUNT_LIMITS, centsPer100kMessages: 0 } as const;
 
@@ -62,27 +66,25 @@ describe('the relay of a trigger', () => {
   let queue: MemoryQueue;
   let relays: TriggerRelay[];
   let copies: ByteBudget;
+  let layout: LayoutWithFormer;
 
   beforeEach(() => {
     stand = new KvShardStand();
     queue = new MemoryQueue();
     relays = [];
     copies = new ByteBudget(1024 * 1024);
+    layout = { partitions: 1 };
   });
   afterEach(() => {
     for (const relay of relays) relay.stop();
     for (const actor of stand.actors) actor.fail(new Error('the test is over'));
   });
 
-  const triggerOf = (over: Partial<Trigger>): Trigger =>
-    keyTrigger('tr-a' as TriggerId, {
-      account: ACCOUNT,
-      database: DATABASE,
-      patterns: ['k*'],
-      events: ['set', 'del', 'field'],
-      starts: [{ shard: SHARD, position: 0 }],
-      ...over,
-    });
+  const triggerOf = (over: Partial<Trigger> = {}): Trigger => {
+    const starts = [{ shard: SHARD, position: 0 }];
+    const fixed = { account: ACCOUNT, database: DATABASE, patterns: ['k*'], events: ['set', 'del', 'field'], starts };
+    return keyTrigger('tr-a' as TriggerId, { ...fixed, ...over });
+  };
   const portsOf = () => {
     const { time, journal, objects } = stand;
     return {
@@ -100,10 +102,13 @@ describe('the relay of a trigger', () => {
     };
   };
   const start = (over: Partial<Trigger> = {}): TriggerRelay => {
-    const relay = new TriggerRelay(portsOf(), triggerOf(over), SHARD, PARTITIONS);
-    relays.push(relay);
-    relay.start();
-    return relay;
+    const trigger = triggerOf(over);
+    const ports = portsOf();
+    const places = relayPlaces(trigger, layout, 1);
+    const begun = places.map((place) => new TriggerRelay(ports, trigger, place));
+    relays.push(...begun);
+    for (const relay of begun) relay.start();
+    return begun[0] as TriggerRelay;
   };
   const end = async (): Promise<number> => (await stand.journal.tail(SHARD)).last;
 
@@ -185,6 +190,77 @@ describe('the relay of a trigger', () => {
     expect(queue.lines).to.deep.equal(['snapshot HSET k1 f v', 'snapshot SET k2 b', 'set SET k3 c', 'del DEL k2']);
   });
 
+  it('reads the former layout to its end, then the next one, without copied keys and the emptying (TLP1, TRL5)', async () => {
+    const actor = await stand.serving();
+    const step = async (partition: PartitionName, ...words: string[]) => {
+      stand.ask(actor, { partition, mode: 'transfer', commands: [words] });
+      await stand.settle();
+    };
+    stand.send(actor, ['SET k1 a', 'SET k2 b'], 'transaction');
+    await stand.settle();
+    const full: QueueReply = { type: 'Rejected', reason: 'FULL', message: 'the account is full' };
+    queue.refusals.push(full, full, full, full, full);
+    start();
+    await stand.time.advance(50);
+    await step(NEXT, 'empty', '5');
+    await step(OLD, 'begin', '5');
+    await step(NEXT, 'fill', '5', encodeCommand(['MSET', 'k1', 'a', 'k2', 'b'] as ByteString[]), 'k1', 'k2');
+    await step(OLD, 'close', '5');
+    const ends = [{ shard: SHARD, position: await end() }];
+    await step(NEXT, 'open', '5');
+    stand.ask(actor, { partition: NEXT, commands: [['SET', 'k1', 'later']] });
+    await stand.settle();
+    // This relay does not know yet that its journal has an end.
+    await step(OLD, 'empty', '6');
+    layout = { firstPartition: 1, partitions: 1, former: { firstPartition: 0, partitions: 1, starts: [], ends } };
+    start();
+    await stand.time.advance(60_000);
+    expect(queue.lines).to.deep.equal(['set SET k1 a', 'set SET k2 b', 'set SET k1 later']);
+  });
+
+  it('its feed goes on in the next layout, also one that was opened before the switch, and a moment has its layout', async () => {
+    const actor = await stand.serving();
+    const ask = async (partition: PartitionName, words: string[], mode?: 'transfer') => {
+      stand.ask(actor, { partition, commands: [words], ...(mode && { mode }) });
+      await stand.time.advance(1_000);
+    };
+    const desk = new TriggerDesk({ ...portsOf(), layoutOf: () => layout }, 1);
+    await ask(OLD, ['SET', 'k1', 'a']);
+    const secondMs = stand.time.nowMs();
+    await ask(OLD, ['SET', 'k2', 'b']);
+    const feed = desk.openFeed(triggerOf(), layout, undefined);
+    const { signal } = new AbortController();
+    const keysOf = ({ records }: FeedPage) => records.map(({ record }) => JSON.parse(record).commands[0][2]);
+    const first = await feed.next(1, signal);
+    await ask(OLD, ['begin', '5'], 'transfer');
+    await ask(OLD, ['close', '5'], 'transfer');
+    await ask(NEXT, ['empty', '5'], 'transfer');
+    const ends = await desk.endsOf(DATABASE, layout);
+    await ask(NEXT, ['open', '5'], 'transfer');
+    await ask(NEXT, ['SET', 'k1', 'c']);
+    const before = layout;
+    layout = { firstPartition: 1, partitions: 1, former: { firstPartition: 0, partitions: 1, starts: [], ends } };
+    expect(keysOf(first)).to.deep.equal(['a']);
+    expect(keysOf(await feed.next(9, signal))).to.deep.equal(['b', 'c']);
+    const continued = desk.openFeed(triggerOf(), layout, first.cursor);
+    const second = await continued.next(1, signal);
+    const third = await desk.openFeed(triggerOf(), layout, second.cursor).next(9, signal);
+    expect([...keysOf(second), ...keysOf(third)]).to.deep.equal(['b', 'c']);
+    expect(third.cursor).to.match(/^1\/KV_0:\d+$/);
+    expect(keysOf(await desk.openFeed(triggerOf(), layout, third.cursor).next(9, signal))).to.deep.equal([]);
+    const moment = { kind: 'time', atMs: secondMs } as const;
+    const begins = await desk.startsAt(DATABASE, layout, moment);
+    expect(keysOf(await desk.openFeed(triggerOf(begins), layout, undefined).next(9, signal))).to.deep.equal(['b', 'c']);
+    expect(await desk.startsAt(DATABASE, before, moment)).to.deep.equal(begins);
+    const unread = await desk.lagOf(triggerOf(), layout);
+    expect(unread.entries).to.be.greaterThan(3);
+    expect(await desk.hasReadFormer(triggerOf(), layout)).to.equal(false);
+    layout = { firstPartition: 2, partitions: 1, former: { firstPartition: 1, partitions: 1, starts: ends, ends } };
+    expect(() => desk.openFeed(triggerOf(), layout, first.cursor)).to.throw('is not one of this feed');
+    const early = await desk.startsAt(DATABASE, layout, moment).catch((error: Error) => error);
+    expect((early as Error).message).to.include('changed twice');
+  });
+
   it('remembers the position of entries without a selected change, after some seconds', async () => {
     const actor = await stand.serving();
     start();
@@ -205,11 +281,11 @@ describe('the relay of a trigger', () => {
     await stand.journal.truncateFront(SHARD, last);
     const lost = start();
     await stand.time.advance(200);
-    const desk = new TriggerDesk(portsOf(), 1);
+    const desk = new TriggerDesk({ ...portsOf(), layoutOf: () => layout }, 1);
     expect(lost.problem).to.contain('does not have position 1 any more: skip to a later moment');
-    expect((await desk.lagOf(triggerOf({}))).lost).to.contain('skip to a later moment');
+    expect((await desk.lagOf(triggerOf({}), layout)).lost).to.contain('skip to a later moment');
     const starts = [{ shard: SHARD, position: last }];
-    expect((await desk.lagOf(triggerOf({ starts }))).lost).to.equal(undefined);
+    expect((await desk.lagOf(triggerOf({ starts }), layout)).lost).to.equal(undefined);
     lost.stop();
     start({ starts });
     stand.send(actor, 'SET k3 c');

@@ -1,7 +1,7 @@
 /** The number of a database's partitions: its change, step by step. Proves LAY1 to LAY4. */
 import { expect } from 'chai';
 import { type ControlCommand, ControlState, evolve, rebuildingEvents } from '../../../src/domain/control/index.js';
-import { LAYOUTS_FORMAT_LEVEL, type TriggerId } from '../../../src/kernel/index.js';
+import { LAYOUTS_FORMAT_LEVEL, type ShardName, type TriggerId } from '../../../src/kernel/index.js';
 import { ACCOUNT, db, given, INSTALLED, NOW_MS, stateAfter } from './given.js';
 import { backupStarted, keyTrigger } from './management-given.js';
 
@@ -33,6 +33,7 @@ const change = (phase: 'copying' | 'switched' | 'abandoning' | 'failed', attempt
   reason: '',
   ...over,
 });
+const FORMER = { firstPartition: 0, partitions: 1, starts: [], ends: [{ shard: 'KV_3' as ShardName, position: 9 }] };
 const layoutSet = (firstPartition: number, partitions: number, layoutChange?: ReturnType<typeof change>) =>
   ({
     type: 'DatabaseLayoutSet',
@@ -41,8 +42,10 @@ const layoutSet = (firstPartition: number, partitions: number, layoutChange?: Re
     partitions,
     atMs: NOW_MS,
     ...(layoutChange && { layoutChange }),
+    ...(firstPartition > 0 && { former: FORMER }),
   }) as const;
 
+const TRIGGER = keyTrigger('tr-orders' as TriggerId, { database: db('first'), account: ACCOUNT });
 const COPYING = layoutSet(0, 1, change('copying', NOW_MS));
 const SWITCHED = layoutSet(1, 4, change('switched', NOW_MS + 1, { firstPartition: 0, partitions: 1, percent: 100 }));
 
@@ -62,15 +65,18 @@ describe('ChangePartitions', () => {
       .then(layoutSet(0, 1, change('copying', NOW_MS + 8, { partitions: 2 })));
   });
 
-  it('is refused while a trigger reads the database, and a new trigger is refused during a change', () => {
-    const database = db('first');
-    const trigger = { ...keyTrigger('tr-orders' as TriggerId), database, account: ACCOUNT };
-    given(...READY, { type: 'TriggerSet', trigger, atMs: NOW_MS })
-      .when(changeTo(4))
-      .refuses('CONFLICTS');
+  it('refuses a new trigger, and another start of a trigger, until it has ended (LAY5)', () => {
+    const set = { type: 'TriggerSet', trigger: TRIGGER, atMs: NOW_MS } as const;
+    const moved = { ...TRIGGER, starts: [{ shard: 'KV_3' as ShardName, position: 1 }] };
     given(...READY, COPYING)
-      .when({ type: 'SetTrigger', trigger, isNew: true })
+      .when({ type: 'SetTrigger', trigger: TRIGGER, isNew: true })
       .refuses('CONFLICTS');
+    given(...READY, set, COPYING)
+      .when({ type: 'SetTrigger', trigger: moved, isNew: false })
+      .refuses('CONFLICTS');
+    given(...READY, set, COPYING)
+      .when({ type: 'SetTrigger', trigger: { ...TRIGGER, isPaused: true }, isNew: false })
+      .then({ type: 'TriggerSet', trigger: { ...TRIGGER, isPaused: true }, atMs: NOW_MS });
   });
 
   it('is refused below its format level (LAY3)', () => {
@@ -119,11 +125,28 @@ describe('ChangePartitions', () => {
 describe('AdvancePartitions', () => {
   it('switches with one event, to the attempt that makes the copy (LAY1, LAY2)', () => {
     given(...READY, COPYING)
-      .when(advance('switched', NOW_MS))
+      .when({ ...advance('switched', NOW_MS), ends: FORMER.ends } as ControlCommand)
       .then(SWITCHED);
     given(...READY, COPYING)
       .when(advance('switched', NOW_MS - 1))
       .refuses('CONFLICTS');
+  });
+
+  it('moves triggers of the layout before the one that is left to the beginning of that one (LAY5)', () => {
+    const copying = layoutSet(1, 4, change('copying', NOW_MS, { firstPartition: 5, partitions: 2 }));
+    const old = { ...TRIGGER, from: 'snapshot' } as const;
+    const present = { ...TRIGGER, id: 'tr-present' as TriggerId, firstPartition: 1 };
+    const set = [old, present].map((trigger) => ({ type: 'TriggerSet', trigger, atMs: NOW_MS }) as const);
+    const ends = [{ shard: 'KV_1' as ShardName, position: 30 }];
+    given(...READY, ...set, copying)
+      .when({ ...advance('switched', NOW_MS), ends } as ControlCommand)
+      .then(
+        {
+          ...layoutSet(5, 2, change('switched', NOW_MS + 1, { firstPartition: 1, percent: 100 })),
+          former: { firstPartition: 1, partitions: 4, starts: FORMER.ends, ends },
+        },
+        { type: 'TriggerSet', trigger: { ...old, from: 'now', starts: FORMER.ends, firstPartition: 1 }, atMs: NOW_MS },
+      );
   });
 
   it('gives each copy a higher number, after which the former one can do nothing (LAY2)', () => {

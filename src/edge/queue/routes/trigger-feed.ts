@@ -61,8 +61,9 @@ async function readerFor(call: QueueCall, id: string | undefined, parameters: Pa
   const cursor = headerOf(call, LAST_EVENT_ID) ?? single(parameters, 'cursor');
   const from = single(parameters, 'from');
   if (cursor !== undefined || from === undefined) return triggers.openFeed(trigger, layout, cursor);
-  const starts = await triggers.startsAt(trigger.database, layout, momentIn('from', from));
-  return triggers.openFeed({ ...trigger, starts }, layout, undefined);
+  const { firstPartition: _, ...rest } = trigger;
+  const begins = await triggers.startsAt(trigger.database, layout, momentIn('from', from));
+  return triggers.openFeed({ ...rest, ...begins }, layout, undefined);
 }
 
 async function stream(call: QueueCall, reader: FeedReader, signal: AbortSignal): Promise<void> {

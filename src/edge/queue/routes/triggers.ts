@@ -1,8 +1,8 @@
 /** `/v2/triggers`: rules that send the changes of a database's keys to a destination. */
 import type { ControlReply, Trigger } from '../../../domain/control/index.js';
 import type { DatabaseId, TriggerId } from '../../../kernel/index.js';
-import type { TriggerMoment } from '../../../ports/index.js';
-import { databaseIdOfUuid, momentOf, newTriggerId, type PartitionLayout } from '../../../protocol/index.js';
+import type { LayoutWithFormer, TriggerMoment } from '../../../ports/index.js';
+import { databaseIdOfUuid, momentOf, newTriggerId } from '../../../protocol/index.js';
 import { askControl } from '../../control-asking.js';
 import { notFound } from '../../error-map.js';
 import { membersOf } from '../../http/checked.js';
@@ -28,8 +28,9 @@ export const DATABASE_TRIGGER_ROUTES: readonly QueueRoute[] = [
     permission: 'read',
     answer: lists('Trigger'),
     async handle(call) {
-      const { triggers } = await listed(call);
-      const records = await Promise.all(triggers.map((trigger) => withLag(call, trigger)));
+      const { triggers, databases } = await listed(call);
+      const layoutOf = ({ database }: Trigger) => databases.find(({ id }) => id === database);
+      const records = await Promise.all(triggers.map((trigger) => withLag(call, trigger, layoutOf(trigger))));
       await call.list(['[', ']'], records, (record) => record);
     },
   }),
@@ -48,7 +49,8 @@ export const DATABASE_TRIGGER_ROUTES: readonly QueueRoute[] = [
     permission: 'read',
     answer: shows('Trigger'),
     async handle(call, { path }) {
-      call.value(200, await withLag(call, (await triggerIn(call, path.id)).trigger));
+      const { trigger, layout } = await triggerIn(call, path.id);
+      call.value(200, await withLag(call, trigger, layout));
     },
   }),
 
@@ -60,8 +62,8 @@ export const DATABASE_TRIGGER_ROUTES: readonly QueueRoute[] = [
     answer: shows('Trigger'),
     async handle(call, { path }) {
       const changes = changesOf(triggerChangesIn(membersOf(parseJson(call.body))));
-      const { trigger } = await triggerIn(call, path.id);
-      await answerSet(call, checkedTrigger(call, { ...trigger, ...changes }));
+      const { trigger, layout } = await triggerIn(call, path.id);
+      await answerSet(call, checkedTrigger(call, { ...trigger, ...changes }), layout);
     },
   }),
 
@@ -93,8 +95,9 @@ export const DATABASE_TRIGGER_ROUTES: readonly QueueRoute[] = [
       const members = call.body.length === 0 ? new Map<string, unknown>() : membersOf(parseJson(call.body));
       const moment = momentIn('to', members.get('to') ?? 'now');
       const { trigger, layout } = await triggerIn(call, path.id);
-      const starts = await startsAt(call, trigger.database, layout, moment);
-      await answerSet(call, { ...trigger, from: moment.kind, starts });
+      const { firstPartition: _, ...rest } = trigger;
+      const begins = await startsAt(call, trigger.database, layout, moment);
+      await answerSet(call, { ...rest, from: moment.kind, ...begins }, layout);
     },
   }),
 ];
@@ -105,8 +108,8 @@ function pauseRoute(action: 'pause' | 'resume', summary: string, isPaused: boole
     permission: 'change',
     answer: shows('Trigger'),
     async handle(call, { path }) {
-      const { trigger } = await triggerIn(call, path.id);
-      await answerSet(call, { ...trigger, isPaused });
+      const { trigger, layout } = await triggerIn(call, path.id);
+      await answerSet(call, { ...trigger, isPaused }, layout);
     },
   });
 }
@@ -138,15 +141,15 @@ async function makeTrigger(call: QueueCall): Promise<void> {
     createdAtMs: Math.trunc(clock.nowMs()),
   });
   await makeQueues(call, draft);
-  const starts = await startsAt(call, database.id, database, moment);
-  await set(call, { ...draft, starts }, true);
+  const begins = await startsAt(call, database.id, database, moment);
+  await set(call, { ...draft, ...begins }, true);
   call.value(200, { triggerId: draft.id });
 }
 
-async function answerSet(call: QueueCall, trigger: Trigger): Promise<void> {
+async function answerSet(call: QueueCall, trigger: Trigger, layout: LayoutWithFormer): Promise<void> {
   await makeQueues(call, trigger);
   await set(call, trigger, false);
-  call.value(200, await withLag(call, trigger));
+  call.value(200, await withLag(call, trigger, layout));
 }
 
 function set(call: QueueCall, trigger: Trigger, isNew: boolean) {
@@ -172,8 +175,8 @@ function checkedTrigger(call: QueueCall, trigger: Trigger): Trigger {
   return trigger;
 }
 
-async function withLag(call: QueueCall, trigger: Trigger) {
-  const lag = await call.endpoint.parts.triggers.lagOf(trigger).catch(() => undefined);
+async function withLag(call: QueueCall, trigger: Trigger, layout: LayoutWithFormer | undefined) {
+  const lag = layout && (await call.endpoint.parts.triggers.lagOf(trigger, layout).catch(() => undefined));
   return triggerRecord(trigger, lag);
 }
 
@@ -183,7 +186,7 @@ function listed(call: QueueCall): Promise<Listed> {
 }
 
 /** The trigger, and the partitions of its database. @throws Refused 404 */
-export async function triggerIn(call: QueueCall, id = ''): Promise<{ trigger: Trigger; layout: PartitionLayout }> {
+export async function triggerIn(call: QueueCall, id = ''): Promise<{ trigger: Trigger; layout: LayoutWithFormer }> {
   const { triggers, databases } = await listed(call);
   const trigger = triggers.find((one) => one.id === id);
   const database = databases.find((one) => one.id === trigger?.database);
@@ -207,7 +210,7 @@ export function momentIn(name: string, given: unknown): TriggerMoment {
   throw invalid(`${name}: must be now${name === 'from' ? ', snapshot' : ''} or an instant like 2026-05-01T12:00:00Z`);
 }
 
-function startsAt(call: QueueCall, database: DatabaseId, layout: PartitionLayout, moment: TriggerMoment) {
+function startsAt(call: QueueCall, database: DatabaseId, layout: LayoutWithFormer, moment: TriggerMoment) {
   const { triggers, clock } = call.endpoint.parts;
   if (moment.kind === 'time' && moment.atMs > clock.nowMs()) throw invalid('from: must not be in the future');
   return triggers.startsAt(database, layout, moment);

@@ -36,6 +36,7 @@ import {
   GOLDEN_CLUSTER_DATABASE,
   GOLDEN_EVENTS,
   GOLDEN_LATER_LIMITS,
+  GOLDEN_SWITCHED,
   GOLDEN_VECTOR_INDEX,
 } from './golden-values.js';
 
@@ -72,7 +73,7 @@ describe('control events', () => {
     expect([...decodeControlEvents(Buffer.from(bytes, 'hex'))]).to.deep.equal([GOLDEN_BRANCH]);
   });
 
-  for (const [name, event] of Object.entries(GOLDEN_VECTOR_INDEX)) {
+  for (const [name, event] of Object.entries({ ...GOLDEN_VECTOR_INDEX, ...GOLDEN_SWITCHED })) {
     it(`keep the bytes of ${name}`, () => {
       expect(hex(encodeControlEvent(event))).to.equal(golden[name]);
       expect([...decodeControlEvents(Buffer.from(golden[name] as string, 'hex'))]).to.deep.equal([event]);

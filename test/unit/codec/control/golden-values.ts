@@ -389,3 +389,12 @@ export const GOLDEN_METER_RECORD: MeterRecord = {
   connections: 8,
   rows: [{ database, ...usage, hits: 1, misses: 2, latencies: [1, 0, 2] }],
 };
+
+/** The switch of a change of partitions, and a trigger that begins in a later layout. */
+export const GOLDEN_SWITCHED = {
+  'DatabaseLayoutSet former': {
+    ...GOLDEN_EVENTS.DatabaseLayoutSet,
+    former: { firstPartition: 0, partitions: 1, starts: [], ends: [{ shard: 'KV_3' as ShardName, position: 9 }] },
+  },
+  'TriggerSet layout': { ...GOLDEN_EVENTS.TriggerSet, trigger: { ...GOLDEN_TRIGGER, firstPartition: 1 } },
+} as const;
