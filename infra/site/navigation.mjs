@@ -54,7 +54,7 @@ export const NAVIGATION = [
           'guide/cluster-clients',
           'commands',
           'deviations',
-          ...below('guide', ['messages', 'waiting', 'access-control', 'scripts', 'outbox', 'triggers', 'branches', 'indexes', 'data']),
+          ...below('guide', ['messages', 'waiting', 'access-control', 'scripts', 'outbox', 'triggers', 'webhooks', 'branches', 'indexes', 'data']),
         ],
       },
       {

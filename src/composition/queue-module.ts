@@ -4,7 +4,7 @@ import { Sweeps } from '../actors/control/index.js';
 import { MAX_INTAKE_BYTES, ProcessTrials, QueueOwner, QueueShardGateway } from '../actors/queue/index.js';
 import { callerSilenceMs, ROUTE_RETRY_MS } from '../actors/runtime/index.js';
 import { LaneQueueSweep, TriggerDesk, TriggerRelays } from '../actors/triggers/index.js';
-import { JwtDeliverySigner } from '../adapters/http-delivery/index.js';
+import { JwtDeliverySigner, StandardWebhooks } from '../adapters/http-delivery/index.js';
 import { shardNames } from '../adapters/nats/index.js';
 import { DeliveredHeaders } from '../domain/queue/index.js';
 import { createQueueServer, type QueueServer, type QueueServerParts } from '../edge/index.js';
@@ -28,6 +28,7 @@ export function registerQueueOwner(c: DependencyContainer): void {
         storage: c.resolve(tokens.STORAGE),
         http: c.resolve(tokens.HTTP_OUT),
         signer: new JwtDeliverySigner({ keys: accounts, random: c.resolve(tokens.RANDOM) }),
+        webhooks: c.resolve(tokens.WEBHOOKS),
         accounts,
         own: (plane) => ownedShards(c, plane),
       },
@@ -73,6 +74,8 @@ export function queueEndpoint(c: DependencyContainer, endpoint: Partial<QueueSer
       signer: new JwtDeliverySigner({ keys: accounts, random: c.resolve(tokens.RANDOM) }),
       headers: new DeliveredHeaders({ alias, isBoth: wireAliasDeliver === 'both', region: delivery.region }),
     },
+    secrets: c.resolve(tokens.WEBHOOKS),
+    sealing: () => c.resolve(tokens.SEALING),
     trials: c.resolve(tokens.TRIALS),
     log: c.resolve(tokens.FACE_LOG),
     trustedProxies,
@@ -87,6 +90,8 @@ export function registerQueueGateway(c: DependencyContainer): void {
     const { triggerMemoryBytes } = c.resolve(tokens.CONFIG).delivery;
     return new ByteBudget(triggerMemoryBytes ?? c.resolve(tokens.MEMORY).triggerBytes);
   });
+  const random = c.resolve(tokens.RANDOM);
+  tokens.once(c, tokens.WEBHOOKS, () => new StandardWebhooks({ random, sealing: () => c.resolve(tokens.SEALING) }));
   tokens.once(c, tokens.TRIALS, () => new ProcessTrials(tokens.portsOf(c), c.resolve(tokens.SESSION).processId));
   tokens.once(c, tokens.QUEUE_GATEWAY, () => {
     const { isExclusive, layout } = c.resolve(tokens.NATS);

@@ -10,7 +10,7 @@ import type { DatabaseKeeper, ProcessControl } from '../actors/control/index.js'
 import type { KvDeliveries, KvOwner, KvShardGateway } from '../actors/kv-shard/index.js';
 import type { ProcessTrials, QueueOwner, QueueShardGateway } from '../actors/queue/index.js';
 import type { ClockWatch, GuardedClock, Membership, Session, ShardCaller } from '../actors/runtime/index.js';
-import type { SocketHttpOut } from '../adapters/http-delivery/index.js';
+import type { SocketHttpOut, StandardWebhooks } from '../adapters/http-delivery/index.js';
 import type { JetStreamObjectStore, Names, NatsConnections } from '../adapters/nats/index.js';
 import type { AwaitedStart, JournalTotal, NatsOpening, OpenedNats } from '../adapters/nats/installation/index.js';
 import type {
@@ -115,6 +115,7 @@ export const SESSION = token<Session>('Session');
 export const CALLER = token<ShardCaller>('ShardCaller');
 /** Seals with the key file. */
 export const SEALING = token<Sealing>('Sealing');
+export const WEBHOOKS = token<StandardWebhooks>('StandardWebhooks');
 export const JOURNAL_TOTAL = token<JournalTotal>('JournalTotal');
 export const COMPACTOR = token<ProcessCompactor<CompactorTask>>('Compactor');
 export const STORAGE = token<StorageGauge>('StorageGauge');

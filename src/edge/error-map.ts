@@ -286,6 +286,7 @@ export function beyondQuota(text: string): Refusal {
 export const QUEUE_REFUSALS = {
   unauthorized: { status: 401, text: 'unable to authenticate: invalid token' },
   readOnly: { status: 403, text: 'a read-only token may not do this' },
+  notOfPortal: { status: 403, text: 'a link to the portal of an application is only for that application' },
   suspended: { status: 403, text: 'the account is suspended' },
   hookNotFound: { status: 404, text: 'no such webhook' },
   noLanguageModels: { status: 404, text: 'language model routes are not available on this server' },

@@ -15,7 +15,8 @@ import { isMillraceError, MillraceError } from './errors.js';
  *    triggers: events 47 and 48 of the control state, alert rules of the kind `trigger-lag`;
  *    the effects of vector sets: `VRECORD`, `VREM`, `VSETATTR`;
  *    layouts of databases: event 49 of the control state, the effects `PARTITION.CLOSE` and `PARTITION.OPEN`
- * 6  priorities of messages: the last field of their settings
+ * 6  priorities of messages: the last field of their settings; applications: events 60 to 65 of queues, and webhooks: the
+ *    last field of envelopes
  *
  * An optional last field, which readers of the previous level skip, needs no new level. A change at which they would
  * stop does: another type, version or meaning.
@@ -47,6 +48,8 @@ export const TRIGGERS_FORMAT_LEVEL = 5;
 export const LAYOUTS_FORMAT_LEVEL = 5;
 /** From this level on messages can have a priority. */
 export const PRIORITIES_FORMAT_LEVEL = 6;
+/** From this level on applications and their endpoints are stored. */
+export const APPLICATIONS_FORMAT_LEVEL = 6;
 
 /** A number newer than this program knows, and the newest that it knows. */
 export interface NewerThan {

@@ -50,3 +50,4 @@ export * from './timers.js';
 export * from './tracing.js';
 export * from './trial-runs.js';
 export * from './triggers.js';
+export * from './webhook-signer.js';

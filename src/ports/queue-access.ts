@@ -7,11 +7,15 @@ export interface QueueGrant {
   /** `read-only` may read everything and change nothing of the account. */
   readonly role: 'standard' | 'read-only';
   readonly terms: AccountTerms;
+  /** Set for the holder of a link to the portal: only routes of this application are open. */
+  readonly portal?: { readonly application: string; readonly untilMs: number } | undefined;
 }
 
 export interface QueueAccess {
   /** Undefined for an unknown or revoked token. @throws CONTROL_STALE as `Access` does */
   grantForQueueToken(token: string): QueueGrant | undefined;
+  /** The grant of an account that a sealed text names. Undefined without it. @throws CONTROL_STALE as `Access` does */
+  grantForAccount(account: AccountId): QueueGrant | undefined;
   /**
    * The grant by a user that a token names: third parties call webhooks under that name, without a token. The role is
    * the token's. Undefined when no token names it. @throws CONTROL_STALE as `Access` does

@@ -145,6 +145,7 @@ class QueueNodeParts extends NodeParts<QueueWork, QueuePlane> {
       mayCall: () => actorOf().holdsLease,
       http: this.options.destinations.outOf(caller),
       signer: { sign: () => 'signed' },
+      webhooks: { headersFor: () => [] },
       headers: new DeliveredHeaders({ alias: undefined, region: undefined }),
       clock,
       timers,

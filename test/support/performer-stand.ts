@@ -68,6 +68,7 @@ export class PerformerStand {
       mayCall: () => this.holdsLease,
       http: this.http,
       signer: { sign: (call: SignedCall) => this.sign(call) },
+      webhooks: { headersFor: () => [] },
       headers: new DeliveredHeaders({ alias: undefined, region: undefined }),
       clock: this.time,
       timers: this.time,

@@ -1,6 +1,7 @@
 /** A queue's face on a free port, in front of an owner and a read model that a test plays. */
 import http from 'node:http';
 import { ProcessTrials } from '../../src/actors/queue/index.js';
+import { StandardWebhooks } from '../../src/adapters/http-delivery/index.js';
 import { NodeRandom } from '../../src/adapters/node/index.js';
 import {
   type AccountLimits,
@@ -31,6 +32,7 @@ import type {
   RunLog,
   RunPage,
   RunQuery,
+  Sealing,
 } from '../../src/ports/index.js';
 import { MemoryLog } from './kv-endpoint.js';
 import { MemoryNetwork } from './memory/memory-bus.js';
@@ -43,6 +45,9 @@ export const QUEUE_READ_ONLY_TOKEN = 'queue-read-only-token';
 export const QUEUE_USER = 'user-1';
 export const QUEUE_ACCOUNT = 'ac-aaaaaaaaaaaaaaaa' as AccountId;
 const QUEUE_ALIAS = { headerWord: 'Acme', queueWord: 'acmeq', kvWord: 'store' };
+
+/** Texts stay readable. */
+const PLAIN_SEALING: Sealing = { seal: (text) => text, open: (sealed) => sealed };
 
 /** An owner that answers as it is told; publishes that nobody prepared are accepted as they come. */
 export class ScriptedGateway implements QueueGateway {
@@ -219,6 +224,7 @@ export class QueueEndpointHarness {
       formatLevel: () => this.formatLevel,
       access: {
         grantForQueueToken: (token) => this.#grantFor(token),
+        grantForAccount: (account) => (account === QUEUE_ACCOUNT ? this.#grantFor(QUEUE_TOKEN) : undefined),
         grantForQueueUser: (userId) => (userId === QUEUE_USER ? this.#grantFor(QUEUE_TOKEN) : undefined),
       },
       admin: {
@@ -244,6 +250,8 @@ export class QueueEndpointHarness {
         signer: { sign: () => 'signed' },
         headers: new DeliveredHeaders({ alias: QUEUE_ALIAS, region: undefined }),
       },
+      secrets: new StandardWebhooks({ random: new NodeRandom(), sealing: () => PLAIN_SEALING }),
+      sealing: () => PLAIN_SEALING,
       trials: this.trials,
       clock: realTime,
       timers: realTime,

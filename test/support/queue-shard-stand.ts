@@ -147,6 +147,7 @@ export class QueueShardStand {
       mayCall: () => actor.holdsLease,
       http,
       signer: { sign: () => this.signature },
+      webhooks: { headersFor: () => [] },
       headers: new DeliveredHeaders({ alias: undefined, region: undefined }),
       clock: time,
       timers: time,

@@ -94,6 +94,12 @@ export class Accounts implements QueueAccess, AccountBook, OutboxAccounts, Queue
     return grant;
   }
 
+  grantForAccount(account: AccountId): QueueGrant | undefined {
+    this.ports.view.requireFresh();
+    const terms = this.termsOf(account);
+    return terms && { account, role: 'standard', terms };
+  }
+
   grantForQueueUser(userId: string): QueueGrant | undefined {
     this.ports.view.requireFresh();
     this.#accountsByUser ??= this.#findUsers();

@@ -12,6 +12,8 @@ import {
   type AccountTerms,
   type AttemptOutcome,
   type DeliveredHeaders,
+  type HeaderList,
+  isSigning,
   KEPT_RESPONSE_BYTES,
 } from '../../domain/queue/index.js';
 import { describeError, type Gathered, Gathering, isMillraceError } from '../../kernel/index.js';
@@ -25,6 +27,7 @@ import type {
   Timer,
   Timers,
   Tracing,
+  WebhookSigner,
 } from '../../ports/index.js';
 import type { AccountQueue, StartedAttempt } from './account-queue.js';
 import { AttemptTrace } from './attempt-trace.js';
@@ -49,6 +52,8 @@ import { SentLists } from './sent-lists.js';
 export interface PerformerPorts {
   readonly http: HttpOut;
   readonly signer: DeliverySigner;
+  /** Signs deliveries to endpoints of applications. */
+  readonly webhooks: WebhookSigner;
   readonly headers: DeliveredHeaders;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -223,35 +228,29 @@ export class Performer implements AttemptPerformer {
 
   #send(call: Call, sent: SentBody): void {
     if (this.#isEnded) return;
-    // Its start was stored while another message of the run was being answered.
-    const isOfRun = call.attempt.envelope.workflow !== undefined;
-    if (isOfRun && call.queue.fold.engine.isOfEndedRun(call.attempt.id)) {
-      this.#conclude(call, notSent('the run is over'), undefined);
+    const refusal = reasonNotToSend(call);
+    if (refusal !== undefined) {
+      this.#conclude(call, notSent(refusal), undefined);
       return;
     }
     if (!this.ports.mayCall()) {
       this.#again(call, LEASE_PAUSE_MS, () => this.#send(call, sent));
       return;
     }
-    const { queue, terms, attempt, plan } = call;
-    const { body, hash: bodyHash } = isSentWithoutBody(attempt) ? NOTHING_SENT : sent;
-    const { envelope, id, retried, run } = attempt;
+    const { queue, terms, attempt } = call;
+    const signed = isSentWithoutBody(attempt) ? NOTHING_SENT : sent;
+    const { body } = signed;
+    const { envelope, retried } = attempt;
     const { url, settings } = envelope;
-    const { clock, headers, http, signer } = this.ports;
-    const signatures = this.#signatures(headers.wordsFor(envelope, run?.part), (issuer) =>
-      signer.sign({ account: queue.account, url, body, bodyHash, nowMs: clock.nowMs(), issuer }),
-    );
-    if (signatures === undefined) {
+    const { clock, http } = this.ports;
+    const header = envelope.webhook === undefined ? this.#header(call, signed) : this.#webhookHeader(call, body);
+    if (header === undefined) {
       this.#again(call, PAUSE_MS, () => this.#send(call, sent));
       return;
     }
     const { timeoutSeconds, maxMessageBytes } = terms.limits;
     const sentAtMs = clock.monotonicMs();
-    // An endpoint that fetches the list finds its own entry by this id.
-    const messageId = run?.entries.at(-1)?.messageId ?? id;
-    const isListLeftOut = plan.kind === 'list-left-out';
     const sentBody = tellsOfSent(attempt) ? sent.body : undefined;
-    const header = headers.of(envelope, { messageId, retried, signatures, part: run?.part, isListLeftOut });
     void http
       .send({
         url,
@@ -275,11 +274,36 @@ export class Performer implements AttemptPerformer {
       });
   }
 
-  /** Undefined when they cannot be made yet. */
-  #signatures(words: readonly string[], sign: (issuer: string) => string | undefined): string[] | undefined {
+  /** Undefined when it cannot be signed yet. */
+  #header({ queue, attempt, plan }: Call, { body, hash: bodyHash }: SentBody): HeaderList | undefined {
+    const { envelope, id, retried, run } = attempt;
+    const { clock, headers, signer } = this.ports;
+    const sign = (issuer: string) =>
+      signer.sign({ account: queue.account, url: envelope.url, body, bodyHash, nowMs: clock.nowMs(), issuer });
+    const signatures = this.#signed(() => headers.wordsFor(envelope, run?.part).map(sign));
+    if (!signatures?.every((signature) => signature !== undefined)) return undefined;
+    // An endpoint that fetches the list finds its own entry by this id.
+    const messageId = run?.entries.at(-1)?.messageId ?? id;
+    const isListLeftOut = plan.kind === 'list-left-out';
+    return headers.of(envelope, { messageId, retried, signatures, part: run?.part, isListLeftOut });
+  }
+
+  /** Signed with the secrets that its endpoint has now. Undefined when it cannot be signed yet. */
+  #webhookHeader({ queue, attempt }: Call, body: Uint8Array): HeaderList | undefined {
+    const { envelope } = attempt;
+    const { clock, headers, webhooks } = this.ports;
+    const nowMs = clock.nowMs();
+    const { secrets = [] } = queue.fold.engine.webhookEndpointOf(envelope) ?? {};
+    const id = envelope.webhook?.id ?? attempt.id;
+    const valid = secrets.filter((secret) => isSigning(secret, nowMs));
+    const signature = this.#signed(() => webhooks.headersFor({ id, nowMs, body, secrets: valid }));
+    return signature === undefined ? undefined : headers.ofWebhook(envelope, signature);
+  }
+
+  /** Undefined when the key file cannot open the key. */
+  #signed<Signed>(sign: () => Signed): Signed | undefined {
     try {
-      const signatures = words.map(sign);
-      return signatures.every((signature) => signature !== undefined) ? signatures : undefined;
+      return sign();
     } catch (error) {
       // The key may have been sealed with another key file: an operator has to act, and the message waits.
       const nowMs = this.ports.clock.monotonicMs();
@@ -325,6 +349,17 @@ export class Performer implements AttemptPerformer {
 /** True when the run ended while its entries were being read. */
 function isOver({ queue, attempt, plan }: Call): boolean {
   return attempt.run !== undefined && plan.refs.some(({ number }) => number > 0 && !queue.fold.engine.isNeeded(number));
+}
+
+/** Undefined: the call may be made. */
+function reasonNotToSend({ queue, attempt: { id, envelope } }: Call): string | undefined {
+  const { engine } = queue.fold;
+  // Its start was stored while another message of the run was being answered.
+  if (envelope.workflow !== undefined && engine.isOfEndedRun(id)) return 'the run is over';
+  if (envelope.webhook === undefined) return undefined;
+  const endpoint = engine.webhookEndpointOf(envelope);
+  if (endpoint === undefined) return 'the endpoint was deleted';
+  return endpoint.isDisabled ? 'the endpoint is disabled' : undefined;
 }
 
 function notSent(error: string): AttemptOutcome {

@@ -23,6 +23,7 @@ import {
   type Metrics,
   type ProcessPorts,
   type StorageGauge,
+  type WebhookSigner,
 } from '../../ports/index.js';
 import {
   type AnswerMemoryLimits,
@@ -52,6 +53,7 @@ export interface QueueOwnerPorts extends ProcessPorts {
   readonly storage: StorageGauge;
   readonly http: HttpOut;
   readonly signer: DeliverySigner;
+  readonly webhooks: WebhookSigner;
   readonly accounts: QueuePlanePorts['accounts'] & { whenChanged(listener: () => void): void };
   own(plane: OwnedPlane<QueueWork, QueuePlane>): OwnedShards<QueueWork, QueuePlane>;
 }

@@ -3,6 +3,7 @@
  * expiry). Every change is an event that is applied first and then recorded. No call takes longer than about 2 ms,
  * however large the state is.
  */
+
 import type { MessageId } from '../../kernel/index.js';
 import { isOfEndedRun, startAttempt } from './commands/attempts.js';
 import { rowOf } from './commands/command-table.js';
@@ -11,6 +12,7 @@ import { acceptTick } from './messages/accept.js';
 import { expireDlq } from './messages/dlq-expiry.js';
 import { isTickRefused } from './messages/held-refusal.js';
 import type { AttemptWords, QueueSteps, QueueTurn } from './messages/turn.js';
+import type { ApplicationEndpoint } from './model/application-records.js';
 import type { QueueCommand, QueueReply } from './model/commands.js';
 import type { QueueContext } from './model/decision.js';
 import type { QueueEvent } from './model/events.js';
@@ -254,6 +256,11 @@ export class QueueEngine {
   isOfEndedRun(id: MessageId): boolean {
     const message = this.#state.messages.get(id);
     return message !== undefined && isOfEndedRun(message, { state: this.#state });
+  }
+
+  /** The endpoint that a webhook is sent to, as it is now; undefined after its deletion. */
+  webhookEndpointOf({ topicName = '', endpointName = '' }: Envelope): ApplicationEndpoint | undefined {
+    return this.#state.applications.endpoint(topicName, endpointName);
   }
 
   /** The open attempt of a message; undefined when it has none. */

@@ -10,6 +10,7 @@
  *
  * `runs` has its own index.
  */
+export { isSigning } from './commands/application-commands.js';
 export { bytesOfItems, COMMAND_BYTES, type CommandRow, QUEUE_COMMANDS, rowOf } from './commands/command-table.js';
 export * from './delivery/delivered-headers.js';
 export { callbackId } from './delivery/outcomes.js';
@@ -28,6 +29,8 @@ export * from './messages/message-filter.js';
 export { isBodyless, trimmedBody } from './messages/message-view.js';
 export * from './messages/retry-policy.js';
 export type { QueueSteps } from './messages/turn.js';
+export type * from './model/application-records.js';
+export { SIGNATURE_VERSIONS } from './model/application-records.js';
 export type * from './model/commands.js';
 export { outboxRecord, PENDING_STATES, publishItems, queueCommands, queueReplies } from './model/commands.js';
 export * from './model/decision.js';
@@ -57,7 +60,12 @@ export * from './model/settings/duration.js';
 
 export * from './model/settings/flow-control-setting.js';
 
-export { canonicalHeaderName, isOfTrace } from './model/settings/header-names.js';
+export {
+  canonicalHeaderName,
+  headerListProblem,
+  isOfTrace,
+  outgoingHeaderProblem,
+} from './model/settings/header-names.js';
 
 export * from './model/settings/labels.js';
 

@@ -1,12 +1,24 @@
 /** Checks JSON bodies against the rules on the fields of a request class. */
 import { type ValidationError, validateSync } from 'class-validator';
 import { invalid, type RefusedRequest } from './refused.js';
+import { type ClassOf, fieldsOf, filled } from './request-class.js';
 
 /** @throws Refused 400 with the first invalid field */
 export function checked<Request extends object>(request: Request): Request {
   const [problem] = validateSync(request, { stopAtFirstError: true, forbidUnknownValues: false });
   if (problem !== undefined) throw refusedFor(problem, '');
   return request;
+}
+
+/** A request of a class with only its fields as members. @throws Refused 400 */
+export function checkedMembers<Request extends object>(
+  type: ClassOf<Request>,
+  members: ReadonlyMap<string, unknown>,
+): Request {
+  const known = fieldsOf(type);
+  const unknown = [...members.keys()].find((name) => !known.includes(name));
+  if (unknown !== undefined) throw invalid(`unknown member ${unknown}`);
+  return checked(filled(type, (name) => members.get(name)));
 }
 
 /** The members of a body. @throws Refused 400 if the body is not an object */

@@ -7,6 +7,7 @@ import { type AnswerShape, json } from '../http/answer-shape.js';
 import { FLAG, INSTANT, listOf, record, schemaNamed, TEXT, WHOLE, wordOf } from '../http/openapi/parts.js';
 import { RECORD_SCHEMAS } from '../records/record-schemas.js';
 import { BODY_SCHEMAS } from './body-shapes.js';
+import { APPLICATION_SCHEMAS } from './records/application-record.js';
 import { RESOURCE_SCHEMAS } from './records/resource-schemas.js';
 import { STORY_SCHEMAS } from './records/story-schemas.js';
 import { TRIGGER_SCHEMAS } from './records/trigger-record.js';
@@ -94,6 +95,7 @@ const ANSWERS = {
 
 export const QUEUE_SCHEMAS = {
   ...ANSWERS,
+  ...APPLICATION_SCHEMAS,
   ...BODY_SCHEMAS,
   ...RECORD_SCHEMAS,
   ...RESOURCE_SCHEMAS,

@@ -34,6 +34,8 @@ const KNOWN: Readonly<Record<string, Known>> = {
   host: texts(),
   path: texts(),
   topicName: texts('URL groups; several are or-ed.'),
+  endpointId: one('An endpoint of the application.'),
+  eventId: one('The webhook-id of an event.'),
   queueName: texts(),
   scheduleId: texts(),
   label: texts(),

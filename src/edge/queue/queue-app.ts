@@ -14,7 +14,7 @@ import type { CallExchange, QueueCall, QueueRoute } from './queue-call.js';
 import type { QueueEndpoint } from './queue-endpoint.js';
 import { callOf, failEarly, isAt, noteRun } from './received-call.js';
 import { BATCH_ROUTE } from './routes/batch.js';
-import { ROUTED } from './routes/index.js';
+import { PORTAL_ROUTES, ROUTED } from './routes/index.js';
 
 const LANGUAGE_MODELS = '/llm/';
 
@@ -84,6 +84,10 @@ function routerOf(endpoint: QueueEndpoint): Stage<State> {
   return routed<QueueRoute, State>(ROUTED, ROUTING, async (context, route, path) => {
     const { state } = context;
     const { call } = state;
+    const { portal } = call.grant;
+    if (portal !== undefined && !(PORTAL_ROUTES.has(route) && path.id === portal.application)) {
+      throw new RefusedRequest(QUEUE_REFUSALS.notOfPortal);
+    }
     if (route.permission === 'change') call.mustBeAllowedToChange();
     else if (route.permission === 'publish') call.mustBeAllowedToPublish();
     state.maxBodyBytes = mostBytesOf(endpoint, route, call);

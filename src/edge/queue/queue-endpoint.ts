@@ -10,13 +10,16 @@ import type {
   QueueGateway,
   Random,
   RunLog,
+  Sealing,
   TrialRuns,
   Triggers,
+  WebhookSecrets,
 } from '../../ports/index.js';
 import { BurstLimiter } from '../http/burst-limiter.js';
 import { Endpoint, type EndpointParts } from '../http/endpoint.js';
 import { Shares } from '../http/shares.js';
 import { type AliasWords, HeaderAliases } from '../wire-alias.js';
+import { EventSchemas } from './applications/event-schemas.js';
 import { ChecksInProgress } from './checks/checks-in-progress.js';
 import { type QueueEndpointLimits, TRIGGER_FEEDS } from './queue-limits.js';
 
@@ -37,6 +40,10 @@ export interface QueueEndpointParts extends EndpointParts<QueueEndpointLimits> {
     readonly signer: DeliverySigner;
     readonly headers: DeliveredHeaders;
   };
+  /** Of endpoints of applications. */
+  readonly secrets: WebhookSecrets;
+  /** Opens the key file, which seals the links of portals; called when one is needed. */
+  readonly sealing: () => Sealing;
   readonly trials: TrialRuns;
   readonly random: Random;
   readonly aliases: readonly AliasWords[];
@@ -50,6 +57,8 @@ export class QueueEndpoint extends Endpoint<QueueEndpointParts> {
   readonly spellings: HeaderAliases;
   readonly bursts: BurstLimiter;
   readonly checks = new ChecksInProgress();
+  /** Schemas of event types. */
+  readonly schemas = new EventSchemas();
   readonly feeds = new Shares(TRIGGER_FEEDS);
 
   constructor(parts: QueueEndpointParts) {

@@ -55,3 +55,14 @@ export const MAX_FEED_RECORDS = 500;
 export const DEFAULT_FEED_RECORDS = 100;
 /** How often a feed looks for new entries. */
 export const FEED_LOOK_MS = 250;
+/** An event's payload; an event to all endpoints of an application is one entry with a copy for each. */
+export const MAX_EVENT_PAYLOAD_BYTES = 256 * 1024;
+/** Messages of one replay, which are read with their bodies. */
+export const MAX_REPLAYS = 100;
+/** Bodies of a replay that are accepted together. */
+export const REPLAYED_TOGETHER_BYTES = 4 * MIB;
+/** A replaced secret signs for a day: the time to deploy the new one. */
+export const DEFAULT_SECRET_KEEP_MS = 24 * 3_600_000;
+/** A link to the portal is made for each visit, so an hour is enough. It cannot be revoked: a week at most. */
+export const DEFAULT_PORTAL_SECONDS = 3_600;
+export const MAX_PORTAL_SECONDS = 7 * 24 * 3_600;

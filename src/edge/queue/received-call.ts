@@ -10,6 +10,7 @@ import { takeOver } from '../http/application.js';
 import { isLongBody } from '../http/index.js';
 import { RefusedRequest } from '../http/refused.js';
 import { signedIn } from '../http/signing-in.js';
+import { PORTAL_TOKEN, portalGrant, portalLinkIn } from './applications/portal-links.js';
 import { type CallWords, readWords } from './call-words.js';
 import { decodedName } from './destination.js';
 import { type CallExchange, cutOff, QueueCall, type QueueRoute, rawHeadersOf } from './queue-call.js';
@@ -22,6 +23,7 @@ import { grantForHook, HOOKS, hookIn, mustBeOpen } from './workflow-hooks.js';
 
 const RUNS = '/v2/workflows/runs/';
 const WAIT = '/v2/wait/';
+const APPLICATIONS = '/v2/apps/';
 /** The endpoint reports the result of its run. */
 const FINISHES = /(^|&)cancel=false(&|$)/;
 
@@ -71,14 +73,24 @@ function wordsOf({ spellings, parts }: QueueEndpoint, exchange: CallExchange): C
 }
 
 /** A missing token does not count as a failed sign-in. @throws Refused 401, 429; CONTROL_STALE */
-function grantOf(endpoint: QueueEndpoint, { request, passed }: CallExchange, words: CallWords): QueueGrant {
+function grantOf(endpoint: QueueEndpoint, { request, passed, target }: CallExchange, words: CallWords): QueueGrant {
   const token = passed?.token ?? words.token;
   if (token === undefined) throw new RefusedRequest(QUEUE_REFUSALS.unauthorized);
   const { signIns, addresses, parts } = endpoint;
   const signingIn = { signIns, address: () => addresses.of(request), secret: token };
-  const grant = signedIn(signingIn, () => parts.access.grantForQueueToken(token));
+  const grant = signedIn(signingIn, () =>
+    token.startsWith(PORTAL_TOKEN) ? grantForPortal(endpoint, token) : parts.access.grantForQueueToken(token),
+  );
   if (grant === undefined) throw new RefusedRequest(QUEUE_REFUSALS.unauthorized);
+  // Frequent calls are not routed: PTL1 (a token opens the routes of its application, and no other).
+  if (grant.portal !== undefined && !target.path.startsWith(APPLICATIONS))
+    throw new RefusedRequest(QUEUE_REFUSALS.notOfPortal);
   return grant;
+}
+
+function grantForPortal({ parts }: QueueEndpoint, token: string): QueueGrant | undefined {
+  const link = portalLinkIn(parts.sealing, token, parts.clock.nowMs());
+  return link && portalGrant(link, parts.access.grantForAccount(link.account));
 }
 
 function isByRun({ request, target: { path } }: CallExchange): boolean {

@@ -81,20 +81,32 @@ async function eventOf({ endpoint, request, rawHeaders, body }: QueueCall): Prom
 }
 
 /** The called URL in parts. @throws Refused 400 if they do not form a URL */
-function calledUrl({ addresses, parts }: QueueEndpoint, request: HttpRequest) {
-  const target = pathAndQuery(request.url as string);
+function calledUrl(endpoint: QueueEndpoint, request: HttpRequest) {
+  const { proto, host, prefix } = addressOf(endpoint, request);
+  const url = prefix + pathAndQuery(request.url as string);
+  // An invalid host would fail the run because of a third party.
+  if (readUrl(`${proto}://${host}${url}`) === undefined) throw invalid('the host is not valid');
+  return { proto, host, url };
+}
+
+/** The address of this endpoint without a path, as the caller or the operator names it. @throws Refused 400 */
+export function ownAddress(endpoint: QueueEndpoint, request: HttpRequest): string {
+  const { proto, host, prefix } = addressOf(endpoint, request);
+  return `${proto}://${host}${prefix}`;
+}
+
+/** @throws Refused 400 for an invalid host */
+function addressOf({ addresses, parts }: QueueEndpoint, request: HttpRequest) {
   if (parts.publicUrl !== undefined) {
     const { protocol, host, pathname } = new URL(parts.publicUrl);
-    return { proto: protocol.slice(0, -1), host, url: pathname.replace(/\/$/, '') + target };
+    return { proto: protocol.slice(0, -1), host, prefix: pathname.replace(/\/$/, '') };
   }
   const isHandedOn = addresses.isHandedOn(request);
   const proto = (isHandedOn && protocolIn(first(request.headers['x-forwarded-proto']))) || ownProtocol(request.socket);
   const called = (isHandedOn && first(request.headers['x-forwarded-host'])) || request.headers.host || 'localhost';
   const host = textOfHeader(called);
-  // An invalid host would fail the run because of a third party.
-  if (/[/?#@\\]/.test(host) || readUrl(`${proto}://${host}${target}`) === undefined)
-    throw invalid('the host is not valid');
-  return { proto, host, url: target };
+  if (/[/?#@\\]/.test(host) || readUrl(`${proto}://${host}/`) === undefined) throw invalid('the host is not valid');
+  return { proto, host, prefix: '' };
 }
 
 function ownProtocol(socket: object): string {

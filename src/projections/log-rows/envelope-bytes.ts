@@ -64,6 +64,8 @@ const envelope: Shape<Envelope> = record({
   workflow: trailing(
     record({ detectsTrigger: flag, needsRecentClient: flag, canFetch: flag, isConfiguredByTrigger: flag }),
   ),
+  /** Of a webhook. Files of earlier releases do not have it. */
+  webhook: trailing(record({ id: looseText(), eventType: looseText() })),
 });
 
 export const [encodeEnvelope, decodeEnvelope] = bothWays(envelope, 'an envelope of the message log');

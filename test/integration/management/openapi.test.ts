@@ -223,6 +223,7 @@ describe('the OpenAPI document describes every answer', function () {
       await q(`POST /v2/triggers/{id}/${action}`, `${trigger}/${action}`);
     await q('GET /v2/triggers/{id}/feed', `${trigger}/feed`);
     await q('DELETE /v2/triggers/{id}', trigger);
+    await applicationsOf(q, sink('/customer'));
     await q('GET /v2/ticks', '/v2/ticks?cron=*/5+*+*+*+*&count=3');
     await q('GET /v2/schedules/{id}', `/v2/schedules/${scheduleId}`);
     for (const method of ['POST', 'PATCH']) {
@@ -252,6 +253,42 @@ describe('the OpenAPI document describes every answer', function () {
     const notOfWorkflows = never('queue').filter((name) => !/workflows|wait|notify|trigger/.test(name));
     expect(notOfWorkflows).to.deep.equal([]);
   });
+
+  async function applicationsOf(
+    q: (name: string, target?: string, options?: CallOptions) => Promise<Record<string, unknown>>,
+    url: string,
+  ): Promise<void> {
+    const type = { name: 'a.b', schema: { type: 'object' }, examples: [{}] };
+    await q('POST /v2/event-types', undefined, { body: type });
+    await q('GET /v2/event-types', '/v2/event-types?count=1');
+    await q('GET /v2/event-types/{name}', '/v2/event-types/a.b');
+    await q('PATCH /v2/event-types/{name}', '/v2/event-types/a.b', { body: { description: 'one' } });
+    const { id } = await q('POST /v2/apps', undefined, { body: { name: 'one', rate: 9, uid: 'u1' } });
+    await q('GET /v2/apps');
+    await q('GET /v2/apps/{id}', '/v2/apps/u1');
+    await q('PATCH /v2/apps/{id}', `/v2/apps/${id}`, { body: { metadata: { plan: 'gold' } } });
+    const made = { url, filter: 'total > 1', headers: { 'X-Key': 'a' } };
+    const { id: endpoint } = await q('POST /v2/apps/{id}/endpoints', `/v2/apps/${id}/endpoints`, { body: made });
+    const at = `/v2/apps/${id}/endpoints/${endpoint}`;
+    await q('GET /v2/apps/{id}/endpoints', `/v2/apps/${id}/endpoints`);
+    await q('GET /v2/apps/{id}/endpoints/{endpoint}', at);
+    await q('PATCH /v2/apps/{id}/endpoints/{endpoint}', at, { body: { filter: '' } });
+    await q('GET /v2/apps/{id}/endpoints/{endpoint}/secrets', `${at}/secrets`);
+    await q('POST /v2/apps/{id}/endpoints/{endpoint}/secrets/rotate', `${at}/secrets/rotate`);
+    await q('POST /v2/apps/{id}/endpoints/{endpoint}/test', `${at}/test`);
+    const event = { eventType: 'a.b', payload: {}, eventId: 'once' };
+    for (const _ of [1, 2]) await q('POST /v2/apps/{id}/messages', `/v2/apps/${id}/messages`, { body: event });
+    await eventually(async () => {
+      const { messages } = await q('GET /v2/apps/{id}/messages', `/v2/apps/${id}/messages`);
+      expect(messages).to.have.length(2);
+    });
+    await q('POST /v2/apps/{id}/replay', `/v2/apps/${id}/replay`, { body: { which: 'all', from: 1 } });
+    await q('GET /v2/apps/{id}/event-types', `/v2/apps/${id}/event-types`);
+    await q('POST /v2/apps/{id}/portal', `/v2/apps/${id}/portal`);
+    await q('DELETE /v2/apps/{id}/endpoints/{endpoint}', at);
+    await q('DELETE /v2/apps/{id}', `/v2/apps/${id}`);
+    await q('DELETE /v2/event-types/{name}', '/v2/event-types/a.b');
+  }
 
   it('of search indexes', async () => {
     const { mgmt } = stand.queue.millrace.addresses;

@@ -14,6 +14,18 @@ import { resumeRuns } from '../runs/resume.js';
 import { cancelRuns, endRunByCommand, getRun, refuseStep } from '../runs/run-commands.js';
 import { listAllWaiters } from '../runs/waiter-list.js';
 import { listWaiters, notify, wait } from '../runs/waits.js';
+import {
+  deleteApplication,
+  deleteApplicationEndpoint,
+  deleteEventType,
+  getApplication,
+  listApplications,
+  listEventTypes,
+  rotateEndpointSecret,
+  setApplication,
+  setApplicationEndpoint,
+  setEventType,
+} from './application-commands.js';
 import { recordAttempt } from './attempts.js';
 import { deleteDlq, getDlq, retryDlq } from './dlq-commands.js';
 import { getFlow, getGlobalParallelism, listFlows, pauseFlow, pinFlow, resetFlow, unpinFlow } from './flow-commands.js';
@@ -87,6 +99,22 @@ export const QUEUE_COMMANDS: CommandTable = {
   DeleteGroup: { decide: deleteGroup, isRepeatable },
   GetGroup: { decide: getGroup, isRead },
   ListGroups: { decide: listGroups, isRead },
+
+  SetApplication: { decide: setApplication, isRepeatable, mayGrow },
+  DeleteApplication: { decide: deleteApplication },
+  GetApplication: { decide: getApplication, isRead },
+  ListApplications: { decide: listApplications, isRead },
+  SetApplicationEndpoint: { decide: setApplicationEndpoint, isRepeatable, mayGrow },
+  DeleteApplicationEndpoint: { decide: deleteApplicationEndpoint },
+  RotateEndpointSecret: { decide: rotateEndpointSecret, isRepeatable, mayGrow },
+  SetEventType: {
+    decide: setEventType,
+    isRepeatable,
+    mayGrow,
+    bytes: ({ schema = '', examples = '' }) => COMMAND_BYTES + schema.length + examples.length,
+  },
+  DeleteEventType: { decide: deleteEventType },
+  ListEventTypes: { decide: listEventTypes, isRead },
 
   SetSchedule: {
     decide: setSchedule,

@@ -128,6 +128,15 @@ export class DeliveredHeaders {
     return headers;
   }
 
+  /**
+   * The headers of a webhook for a customer: the forwarded ones and the signature, without the queue's own.
+   * @param signature of Standard Webhooks
+   */
+  ofWebhook({ settings }: Pick<Envelope, 'settings'>, signature: HeaderList): HeaderList {
+    const { headerWord, queueWord } = this.#plain.sender;
+    return [['User-Agent', `${headerWord}-${capitalized(queueWord)}`], ...settings.header, ...signature];
+  }
+
   #sharedOf(envelope: Envelope, kind: Kind): HeaderList {
     const sharedOfKind = this.#shared.get(kind) as WeakMap<Envelope, HeaderList>;
     const known = sharedOfKind.get(envelope);

@@ -34,7 +34,10 @@ function planForUrl(item: PublishItem, turn: QueueTurn): PlannedItem | QueueRepl
   if (destination.kind !== 'url') return noSuchGroup();
   const { settings } = destination;
   const url = calledUrl(destination.url);
-  const envelope = envelopeOf(item, url, settings, undefined, undefined);
+  const { webhook } = item;
+  const plain = envelopeOf(item, url, settings, webhook?.application, webhook?.endpoint);
+  const envelope =
+    webhook === undefined ? plain : { ...plain, webhook: { id: webhook.id, eventType: webhook.eventType } };
   const deduplication =
     item.deduplication === undefined
       ? undefined

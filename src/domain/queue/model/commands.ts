@@ -24,6 +24,8 @@ import {
   union,
   whole,
 } from '../../../kernel/schema/index.js';
+import { applicationCommands, applicationReplies } from './application-commands.js';
+import { webhookItem } from './application-records.js';
 import { dlqSelectorBy } from './dlq-selector.js';
 import {
   bodyRef,
@@ -76,6 +78,8 @@ const item = record({
   isAlias: flag,
   /** Set for a message of a workflow run; its destination is a URL, never a queue. */
   workflow: trailing(workflowItem),
+  /** Set for a webhook to an endpoint of an application. */
+  webhook: trailing(webhookItem),
 });
 export type PublishItem = TypeOf<typeof item>;
 export const publishItems = listOf(item);
@@ -164,6 +168,7 @@ export type SequencedCall = TypeOf<typeof sequencedCall>;
 
 export const queueCommands = {
   ...workflowCommands,
+  ...applicationCommands,
   /** Either all items are published or none. `isTold`: the intake acknowledged them, so no limit refuses them now. */
   Publish: kind(1, { items: publishItems, isTold: flag }),
   GetMessage: kind(2, { id: messageId }),
@@ -342,6 +347,7 @@ export type FlowView = TypeOf<typeof flowView>;
 
 export const queueReplies = {
   ...workflowReplies,
+  ...applicationReplies,
   Rejected: kind(1, { reason: rejection, message: text(), daily: absent(daily) }),
   /** One result for each item of the command: a message, or the list of a group's. */
   Published: kind(2, { results: listOf(result), daily: optional(daily) }),

@@ -21,6 +21,7 @@ import {
   type UnionOf,
   whole,
 } from '../../../kernel/schema/index.js';
+import { application, applicationEndpoint, eventType } from './application-records.js';
 import {
   bodyRefFields,
   carriedBody,
@@ -208,6 +209,14 @@ export const queueEvents = {
   // ── outboxes of databases ──
   /** The records of this source, a partition of a database, are accepted up to this sequence. Also in snapshots. */
   OutboxTaken: kind(49, { source: text(), sequence: whole, atMs: whole }),
+  // ── applications: each event carries the whole record. Also in snapshots ──
+  ApplicationSet: kind(60, { application, atMs: whole }),
+  /** With its endpoints. */
+  ApplicationDeleted: kind(61, { id: text(), atMs: whole }),
+  ApplicationEndpointSet: kind(62, { endpoint: applicationEndpoint, atMs: whole }),
+  ApplicationEndpointDeleted: kind(63, { application: text(), id: text(), atMs: whole }),
+  EventTypeSet: kind(64, { eventType, atMs: whole }),
+  EventTypeDeleted: kind(65, { name: text(), atMs: whole }),
 };
 export type QueueEvent = UnionOf<'type', typeof queueEvents>;
 

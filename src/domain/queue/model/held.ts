@@ -9,6 +9,7 @@
  *  HE3 memory is that of the state without bodies. The constants below were measured with `node --expose-gc` over
  *      200,000 of each kind and are rounded up
  */
+import type { Application, ApplicationEndpoint, EventType } from './application-records.js';
 import type { DeliverySettings, Envelope, HeaderList, LastResponse, Redaction, Schedule, UrlGroup } from './records.js';
 
 export interface AccountUsage {
@@ -48,6 +49,8 @@ export const ACCEPTED_ID_MEMORY_BYTES = 11;
 /** Without their texts. */
 const SCHEDULE_MEMORY_BYTES = 1000;
 const GROUP_MEMORY_BYTES = 300;
+/** An application, an endpoint of one, or an event type: the object, its lists, its places in maps. */
+const APPLICATION_MEMORY_BYTES = 1000;
 /** A pair of name and value, or another text in a list. */
 const TEXT_BYTES = 4;
 /** The stored bytes of an envelope's fields that are not texts. */
@@ -56,13 +59,14 @@ const NO_NAMES: readonly string[] = [];
 
 /** The fields of an envelope that vary in length. */
 export type EnvelopeTexts = Pick<Envelope, 'url' | 'settings'> &
-  Partial<Pick<Envelope, 'queueName' | 'topicName' | 'endpointName' | 'callerIp'>>;
+  Partial<Pick<Envelope, 'queueName' | 'topicName' | 'endpointName' | 'callerIp' | 'webhook'>>;
 
 /** HE2 (bytes are about the stored size). */
 export function envelopeBytes(envelope: EnvelopeTexts): number {
-  const { url, settings, queueName, topicName, endpointName, callerIp } = envelope;
+  const { url, settings, queueName, topicName, endpointName, callerIp, webhook } = envelope;
   const names = lengthOf(queueName) + lengthOf(topicName) + lengthOf(endpointName) + lengthOf(callerIp);
-  return ENVELOPE_BYTES + url.length + names + settingsBytes(settings);
+  const mark = webhook === undefined ? 0 : webhook.id.length + webhook.eventType.length;
+  return ENVELOPE_BYTES + url.length + names + mark + settingsBytes(settings);
 }
 
 function settingsBytes(settings: DeliverySettings): number {
@@ -143,6 +147,27 @@ export function groupBytes({ name, endpoints, defaults }: GroupTexts): number {
 export function groupMemoryBytes(group: GroupTexts): number {
   const texts = group.endpoints.length + group.defaults.length;
   return GROUP_MEMORY_BYTES + texts * TEXT_MEMORY_BYTES + groupBytes(group);
+}
+
+export function applicationBytes({ id, uid, name, metadata }: Application): number {
+  return id.length + lengthOf(uid) + name.length + headerBytes(metadata) + ENVELOPE_BYTES;
+}
+
+export function applicationEndpointBytes(endpoint: ApplicationEndpoint): number {
+  const { id, application, url, description, eventTypes, filter, header, secrets } = endpoint;
+  let bytes = id.length + application.length + url.length + description.length + filter.length + headerBytes(header);
+  for (const type of eventTypes) bytes += type.length + TEXT_BYTES;
+  for (const { sealed } of secrets) bytes += sealed.length + ENVELOPE_BYTES;
+  return bytes + ENVELOPE_BYTES;
+}
+
+export function eventTypeBytes({ name, description, schema, examples }: EventType): number {
+  return name.length + description.length + schema.length + examples.length + ENVELOPE_BYTES;
+}
+
+/** @param count applications, endpoints and event types. @param bytes their texts, which memory holds twice at most */
+export function applicationMemoryBytes(count: number, bytes: number): number {
+  return count * APPLICATION_MEMORY_BYTES + 2 * bytes;
 }
 
 function lengthOf(text: string | undefined): number {

@@ -44,3 +44,28 @@ export const MAX_DLQ_COUNT = 100;
 export const MAX_ATTEMPT_RESTARTS = 3;
 /** Bytes of a response that are kept with an event or a DLQ entry. */
 export const KEPT_RESPONSE_BYTES = 64 * 1024;
+/** Applications of one account: each takes about a kilobyte of the owner's memory. */
+export const MAX_APPLICATIONS = 10_000;
+/** Endpoints of one application: an event is one command with a message for each, and each has a copy of the payload. */
+export const MAX_APPLICATION_ENDPOINTS = 20;
+/** Event types of one account: an endpoint's list names some of them. */
+export const MAX_EVENT_TYPES = 1_000;
+/** Event types that an endpoint names. An endpoint without a list gets all. */
+export const MAX_ENDPOINT_EVENT_TYPES = 100;
+/** Secrets that sign at the same time; each adds a signature of about 50 bytes to every call. */
+export const MAX_ENDPOINT_SECRETS = 5;
+/** The longest time that a replaced secret still signs: a week, for receivers that are changed by hand. */
+export const MAX_SECRET_KEEP_MS = 7 * DAY_MS;
+/** Letters, digits, `.`, `_` and `-`: `invoice.paid`. */
+export const MAX_EVENT_TYPE_CHARACTERS = 100;
+/** The `webhook-id`; it is also in a label. */
+export const MAX_EVENT_ID_CHARACTERS = 100;
+/** Names, uids and descriptions: one line of a list. */
+export const MAX_APPLICATION_TEXT = 256;
+export const MAX_APPLICATION_METADATA = 50;
+/** A schema and its examples: read whole by each process that validates an event. */
+export const MAX_EVENT_SCHEMA_BYTES = 32 * 1024;
+/** An expression of an endpoint, evaluated for each of its events. */
+export const MAX_ENDPOINT_FILTER_CHARACTERS = 2_048;
+/** Applications or event types per page of a list. */
+export const MAX_APPLICATION_COUNT = 250;

@@ -140,6 +140,9 @@ export const workflowMark = record({
 });
 export type WorkflowMark = TypeOf<typeof workflowMark>;
 
+/** The `webhook-id`, and the type of the event. */
+const webhookMark = record({ id: text(), eventType: text() });
+
 /**
  * The settings and origin that similar messages share. The state keeps one object for equal envelopes; envelopes are
  * compared by their bytes and never changed.
@@ -162,6 +165,8 @@ export const envelope = sharedBytes(
     callbackOf: optional(messageId),
     /** Set for a message of a workflow run. */
     workflow: trailing(workflowMark),
+    /** Set for a webhook: `topicName` is the id of the application, `endpointName` that of its endpoint. */
+    webhook: trailing(webhookMark),
   }),
 );
 export type Envelope = TypeOf<typeof envelope>;

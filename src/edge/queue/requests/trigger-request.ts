@@ -23,9 +23,8 @@ import {
 } from '../../../domain/control/index.js';
 import { KEY_EVENTS } from '../../../domain/kv/index.js';
 import { parseDestination } from '../../../domain/queue/index.js';
-import { checked } from '../../http/checked.js';
+import { checkedMembers } from '../../http/checked.js';
 import { invalid } from '../../http/refused.js';
-import { fieldsOf, filled } from '../../http/request-class.js';
 
 type Changes = Partial<
   Pick<Trigger, 'name' | 'patterns' | 'events' | 'filter' | 'destination' | 'options' | 'values' | 'order' | 'lanes'>
@@ -90,8 +89,7 @@ class NewTriggerRequest extends TriggerChangesRequest {
 
 /** @throws Refused 400 */
 export function newTriggerIn(members: ReadonlyMap<string, unknown>): NewTriggerRequest {
-  refuseUnknown(members, fieldsOf(NewTriggerRequest));
-  const request = checked(filled(NewTriggerRequest, (name) => members.get(name)));
+  const request = checkedMembers(NewTriggerRequest, members);
   for (const name of ['patterns', 'events', 'destination'] as const) {
     if (request[name] === undefined) throw invalid(`${name} is required`);
   }
@@ -100,8 +98,7 @@ export function newTriggerIn(members: ReadonlyMap<string, unknown>): NewTriggerR
 
 /** @throws Refused 400 */
 export function triggerChangesIn(members: ReadonlyMap<string, unknown>): TriggerChangesRequest {
-  refuseUnknown(members, fieldsOf(TriggerChangesRequest));
-  return checked(filled(TriggerChangesRequest, (name) => members.get(name)));
+  return checkedMembers(TriggerChangesRequest, members);
 }
 
 /** The given members as the trigger has them. @throws Refused 400 */
@@ -151,9 +148,4 @@ function optionsOf(given: Readonly<Record<string, unknown>>): Trigger['options']
 
 function wrongDestination() {
   return invalid('destination: must be a URL, the name of a group, {"url"|"group", "queue"} or {"workflow"}');
-}
-
-function refuseUnknown(members: ReadonlyMap<string, unknown>, known: readonly string[]): void {
-  const unknown = [...members.keys()].find((name) => !known.includes(name));
-  if (unknown !== undefined) throw invalid(`unknown member ${unknown}`);
 }

@@ -116,7 +116,7 @@ function* listsOfNamed(
 }
 
 /** The events of each message, in the order of their first events. */
-function messagesOf(events: readonly LogEvent[]): (readonly LogEvent[])[] {
+export function messagesOf(events: readonly LogEvent[]): (readonly LogEvent[])[] {
   const groups = new Map<string, LogEvent[]>();
   for (const event of events) {
     const group = groups.get(event.messageId);

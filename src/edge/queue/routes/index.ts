@@ -1,7 +1,10 @@
 /** All declared routes of the queue endpoint. */
 import type { HotRoute, QueueRoute } from '../queue-call.js';
+import { APPLICATION_MESSAGE_ROUTES } from './application-messages.js';
+import { APPLICATION_ROUTES } from './applications.js';
 import { BATCH_ROUTE } from './batch.js';
 import { DLQ_ROUTES } from './dlq.js';
+import { EVENT_TYPE_ROUTES } from './event-types.js';
 import { EVENT_ROUTES } from './events.js';
 import { FLOW_CONTROL_ROUTES } from './flow-control.js';
 import { HOOK_ROUTES } from './hooks.js';
@@ -38,6 +41,9 @@ export const ROUTED: readonly QueueRoute[] = [
   ...FLOW_CONTROL_ROUTES,
   ...KEY_ROUTES,
   ...TRIGGER_ROUTES,
+  ...APPLICATION_ROUTES,
+  ...APPLICATION_MESSAGE_ROUTES,
+  ...EVENT_TYPE_ROUTES,
   ...WORKFLOW_CHECK_ROUTES,
   ...DATABASE_TRIGGER_ROUTES,
   ...TRIGGER_FEED_ROUTES,
@@ -48,3 +54,22 @@ export const ROUTED: readonly QueueRoute[] = [
   ...WORKFLOW_DLQ_ROUTES,
   ...HOOK_ROUTES,
 ];
+
+/** Routes of one application that the holder of a link to its portal may call. */
+const OF_PORTAL: ReadonlySet<string> = new Set([
+  'get /v2/apps/:id/portal',
+  'get /v2/apps/:id/endpoints',
+  'post /v2/apps/:id/endpoints',
+  'get /v2/apps/:id/endpoints/:endpoint',
+  'patch /v2/apps/:id/endpoints/:endpoint',
+  'delete /v2/apps/:id/endpoints/:endpoint',
+  'get /v2/apps/:id/endpoints/:endpoint/secrets',
+  'post /v2/apps/:id/endpoints/:endpoint/secrets/rotate',
+  'post /v2/apps/:id/endpoints/:endpoint/test',
+  'get /v2/apps/:id/event-types',
+  'get /v2/apps/:id/messages',
+  'post /v2/apps/:id/replay',
+]);
+export const PORTAL_ROUTES: ReadonlySet<QueueRoute> = new Set(
+  ROUTED.filter(({ methods: [method], paths: [path] }) => OF_PORTAL.has(`${method} ${path}`)),
+);

@@ -1,7 +1,9 @@
 /** The values with bytes recorded in test/fixtures/journals/queue-events.json and intake-record.json. Never edited. */
+
 import type { IntakeRecord } from '../../../../src/codec/queue/index.js';
 import type { DeliverySettings, Envelope, QueueEvent, Schedule } from '../../../../src/domain/queue/index.js';
 import type { AccountId, DlqId, MessageId, ScheduleId } from '../../../../src/kernel/index.js';
+import { APPLICATION_EVENTS } from './application-values.js';
 import { GOLDEN_WORKFLOW_EVENTS } from './workflow-golden-values.js';
 
 const atMs = 1_767_225_600_000;
@@ -86,6 +88,7 @@ const schedule: Omit<Schedule, 'body' | 'lastTickAtMs' | 'lastOutcomes'> = {
 
 /** One of each type. */
 export const GOLDEN_EVENTS: { readonly [Type in QueueEvent['type']]: Extract<QueueEvent, { type: Type }> } = {
+  ...APPLICATION_EVENTS,
   MessageAccepted: {
     type: 'MessageAccepted',
     id,

@@ -23,6 +23,7 @@ import {
   type ScheduleId,
 } from '../../../../src/kernel/index.js';
 import { repetitions } from '../../../support/depth.js';
+import { APPLICATION_COMMANDS, APPLICATION_REPLIES } from './application-values.js';
 import { GOLDEN_EVENTS, GOLDEN_INTAKE } from './golden-values.js';
 import {
   RUN_PUBLISH,
@@ -71,6 +72,7 @@ const outcomes: AttemptOutcome[] = [
 ];
 
 const COMMANDS: OneOfEach<QueueCommand> = {
+  ...APPLICATION_COMMANDS,
   Publish: [
     { type: 'Publish', items: [urlItem, groupItem, { ...urlItem, deduplication: 'content' }], isTold: true },
     { type: 'Publish', items: [], isTold: false },
@@ -218,6 +220,7 @@ const flow = { key: 'k', waiting: 1, active: 2, started: 3, periodSeconds: 4, wi
 const flags = { isPaused: true, isParallelismPinned: false, isRatePinned: true };
 
 const REPLIES: OneOfEach<QueueReply> = {
+  ...APPLICATION_REPLIES,
   OutboxTaken: [{ type: 'OutboxTaken', sequence: 1_810_000_000_000_000 }],
   Rejected: [
     { type: 'Rejected', reason: 'BUDGET', message: 'no more' },

@@ -119,6 +119,7 @@ function keyOf(envelope: Envelope): string {
     envelope.callbackOf,
     fieldsOf(envelope.settings),
     envelope.workflow === undefined ? undefined : markKeyOf(envelope.workflow),
+    envelope.webhook && [envelope.webhook.id, envelope.webhook.eventType],
   ]);
 }
 
@@ -164,6 +165,8 @@ function isPlainlyAlike(a: Envelope, b: Envelope): boolean {
     a.callbackOf === undefined &&
     b.callbackOf === undefined &&
     a.workflow === undefined &&
+    a.webhook === undefined &&
+    b.webhook === undefined &&
     isPlainlySet(a.settings, b.settings)
   );
 }

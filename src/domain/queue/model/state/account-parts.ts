@@ -8,6 +8,7 @@ import { Envelopes } from '../messages/envelopes.js';
 import { Messages } from '../messages/messages.js';
 import type { Envelope } from '../records.js';
 import { Runs } from '../runs/runs.js';
+import { Applications } from './applications.js';
 import type { DispatchHooks } from './dispatch-hooks.js';
 import { FlowKeys } from './flow-keys.js';
 import { Groups } from './groups.js';
@@ -26,6 +27,7 @@ export class AccountParts {
   /** DLQ entries of plain messages; `runs` has those of runs. */
   readonly dlq = new DlqEntries();
   readonly groups = new Groups();
+  readonly applications = new Applications();
   readonly usage = new MessageUsage();
   readonly bodies: Bodies;
   readonly schedules: Schedules;

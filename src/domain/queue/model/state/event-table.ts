@@ -43,6 +43,13 @@ const QUEUE_EVENTS: EventTable = {
   GroupSet: { evolve: (event, { groups }) => groups.set(event) },
   GroupDeleted: { evolve: (event, { groups }) => groups.delete(event) },
 
+  ApplicationSet: { evolve: (event, { applications }) => applications.set(event) },
+  ApplicationDeleted: { evolve: (event, { applications }) => applications.delete(event) },
+  ApplicationEndpointSet: { evolve: (event, { applications }) => applications.setEndpoint(event) },
+  ApplicationEndpointDeleted: { evolve: (event, { applications }) => applications.deleteEndpoint(event) },
+  EventTypeSet: { evolve: (event, { applications }) => applications.setEventType(event) },
+  EventTypeDeleted: { evolve: (event, { applications }) => applications.deleteEventType(event) },
+
   QueueSet: { evolve: queueSet },
   QueueDeleted: { evolve: queueDeleted },
 

@@ -21,8 +21,9 @@ import { letGo } from './message-events.js';
 
 export class QueueState extends AccountParts {
   get size(): number {
-    const { messages, groups, queues, schedules, flows, runs, deadLetters } = this;
-    return messages.size + deadLetters.size + groups.size + queues.size + schedules.size + flows.size + runs.size;
+    const { messages, groups, applications, queues, schedules, flows, runs, deadLetters } = this;
+    const parts = [messages, deadLetters, groups, applications, queues, schedules, flows, runs];
+    return parts.reduce((sum, { size }) => sum + size, 0);
   }
 
   heldAt(nowMs: number): AccountUsage {
@@ -50,12 +51,18 @@ export class QueueState extends AccountParts {
  * @param nowMs needed because expired entries may not have been forgotten yet
  */
 function heldOf(parts: AccountParts, nowMs: number): AccountUsage {
-  const { messages, envelopes, schedules, groups, runs, bodies, deadLetters, runMemoryBytes } = parts;
+  const { messages, envelopes, schedules, groups, applications, runs, bodies, deadLetters, runMemoryBytes } = parts;
   const delayed = messages.delayedCount(nowMs);
   return {
     messages: messages.pendingCount + deadLetters.size + runs.waiterCount,
     bytes:
-      bodies.heldBytes + envelopes.bytes + deadLetters.answerBytes + schedules.bytes + groups.bytes + runMemoryBytes,
+      bodies.heldBytes +
+      envelopes.bytes +
+      deadLetters.answerBytes +
+      schedules.bytes +
+      groups.bytes +
+      applications.bytes +
+      runMemoryBytes,
     memoryBytes:
       (messages.pendingCount - delayed) * MESSAGE_MEMORY_BYTES +
       delayed * DELAYED_MEMORY_BYTES +
@@ -63,6 +70,7 @@ function heldOf(parts: AccountParts, nowMs: number): AccountUsage {
       deadLetters.answerMemoryBytes +
       schedules.memoryBytes +
       groups.memoryBytes +
+      applications.memoryBytes +
       envelopes.memoryBytes +
       parts.deduplication.sizeAt(nowMs) * DEDUPLICATION_MEMORY_BYTES +
       parts.acceptedIds.sizeAt(nowMs) * ACCEPTED_ID_MEMORY_BYTES +

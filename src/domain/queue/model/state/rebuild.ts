@@ -14,6 +14,7 @@ export function* rebuildingEvents(state: QueueState): Iterable<QueueEvent> {
   for (const message of state.messages.active) if (isUncounted(message)) yield messageRestored(message, state);
   yield* state.flows.rebuildingEvents();
   yield* state.groups.rebuildingEvents();
+  yield* state.applications.rebuildingEvents(state.nowMs);
   yield* state.schedules.rebuildingEvents();
   for (const message of state.messages.all()) {
     if (message.status !== DELIVERED && !isUncounted(message)) yield messageRestored(message, state);

@@ -1,0 +1,33 @@
+/** Signatures of webhooks after the Standard Webhooks specification. */
+import type { EndpointSecret, HeaderList } from '../domain/queue/index.js';
+
+export interface SignedWebhook {
+  /** The `webhook-id`. */
+  readonly id: string;
+  /** The time of the attempt. */
+  readonly nowMs: number;
+  readonly body: Uint8Array;
+  /** All that sign; each adds a signature. */
+  readonly secrets: readonly EndpointSecret[];
+}
+
+/** A secret as its holder sees it. */
+export interface ShownSecret {
+  readonly version: EndpointSecret['version'];
+  /** `whsec_…`, which both sides know; of Ed25519 the public key, `whpk_…`. */
+  readonly key: string;
+}
+
+export interface WebhookSigner {
+  /** The headers `webhook-id`, `webhook-timestamp` and `webhook-signature`. @throws BAD_CONFIG as `Sealing.open` */
+  headersFor(webhook: SignedWebhook): HeaderList;
+}
+
+export interface WebhookSecrets {
+  /** A sealed secret of random bytes. */
+  made(version: EndpointSecret['version']): Pick<EndpointSecret, 'version' | 'sealed'>;
+  /** A sealed secret that the caller chose. @throws INVALID for another form than `whsec_` with 24 to 64 bytes of base64 */
+  given(text: string): Pick<EndpointSecret, 'version' | 'sealed'>;
+  /** @throws BAD_CONFIG as `Sealing.open` */
+  shown(secret: Pick<EndpointSecret, 'version' | 'sealed'>): ShownSecret;
+}

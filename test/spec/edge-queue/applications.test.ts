@@ -1,0 +1,109 @@
+/** Requests about applications that are refused before the owner is asked. Proves ESC1, ESC2. */
+import { expect } from 'chai';
+import { SocketHttpOut } from '../../../src/adapters/http-delivery/index.js';
+import { EventSchemas } from '../../../src/edge/queue/applications/event-schemas.js';
+import { QueueEndpointHarness } from '../../support/queue-endpoint.js';
+import { standOfEachTest } from '../../support/stand-hooks.js';
+
+const APPLICATION = {
+  id: 'app_1',
+  uid: undefined,
+  name: '',
+  metadata: [],
+  rate: undefined,
+  createdAtMs: 1,
+  updatedAtMs: 1,
+};
+const FOUND = { type: 'Application', application: APPLICATION, endpoints: [], eventType: undefined } as const;
+
+describe('edge/queue: applications', () => {
+  const destinations = new SocketHttpOut({ allowPrivate: false, allow: [] });
+  const face = standOfEachTest(() => new QueueEndpointHarness({ destinations }).start());
+  after(() => destinations.close());
+
+  const linkOf = async () => {
+    face.gateway.answer('GetApplication', FOUND);
+    return ((await face.post('/v2/apps/app_1/portal')).json as { token: string }).token;
+  };
+
+  for (const url of [
+    'http://127.0.0.1:4222/',
+    'http://[::1]/',
+    'http://169.254.169.254/latest/meta-data',
+    'http://10.0.0.8/',
+    'http://0x7f.1/',
+    'http://user:word@192.168.0.1/',
+    'ftp://customer.example/',
+    'group-name',
+  ]) {
+    it(`an endpoint at ${url} is refused, also from the portal`, async () => {
+      const token = await linkOf();
+      for (const options of [{ body: { url } }, { body: { url }, token }]) {
+        const answer = await face.post('/v2/apps/app_1/endpoints', options);
+        expect([answer.status, face.gateway.asked.some(({ type }) => type === 'SetApplicationEndpoint')]).to.deep.equal(
+          [400, false],
+        );
+      }
+    });
+  }
+
+  const WRONG = [
+    ['/v2/apps', { name: 7 }, /^name must be a string/],
+    ['/v2/apps', { title: 'x' }, /^unknown member title/],
+    ['/v2/apps', { uid: 'a b' }, /^uid may have letters/],
+    ['/v2/apps', { metadata: { a: 1 } }, /^metadata.a must be a string/],
+    ['/v2/apps', { rate: -1 }, /^rate must not be less than 0/],
+    ['/v2/apps/app_1/endpoints', {}, /^url is required/],
+    ['/v2/apps/app_1/endpoints', { url: 'https://a.example/', filter: 'a = ' }, /^filter: /],
+    [
+      '/v2/apps/app_1/endpoints',
+      { url: 'https://a.example/', headers: { 'Webhook-Id': 'x' } },
+      /part of the signature/,
+    ],
+    ['/v2/apps/app_1/endpoints', { url: 'https://a.example/', headers: { Host: 'x' } }, /header host cannot be set/],
+    ['/v2/apps/app_1/endpoints', { url: 'https://a.example/', secret: 'x' }, /^secret: must be whsec_/],
+    ['/v2/apps/app_1/endpoints', { url: 'https://a.example/', signatures: [] }, /needs a signature/],
+    ['/v2/apps/app_1/portal', { expiresIn: '8d' }, /^expiresIn must be a duration/],
+    ['/v2/apps/app_1/replay', { which: 'all' }, /^from is required/],
+    ['/v2/apps/app_1/replay', { count: 101 }, /^count must not be greater than 100/],
+    ['/v2/apps/app_1/replay', { cursor: 'x' }, /^cursor: is not of an earlier answer/],
+    ['/v2/event-types', { name: 'a/b' }, /^name may have letters/],
+    ['/v2/event-types', { name: 'a', schema: { type: 'no' } }, /^schema: /],
+    ['/v2/event-types', { name: 'a', schema: { $ref: '#' } }, /must begin with #\//],
+    ['/v2/event-types', { name: 'a', schema: { type: 'integer' }, examples: ['x'] }, /^payload must be integer/],
+    ['/v2/event-types', { name: 'a', schema: { description: 'x'.repeat(40_000) } }, /^schema is longer than/],
+  ] as const;
+  for (const [path, body, text] of WRONG) {
+    it(`POST ${path} refuses ${JSON.stringify(body).slice(0, 80)}, with an error that says why`, async () => {
+      face.gateway.answer('GetApplication', FOUND);
+      const answer = await face.post(path, { body });
+      expect(answer.status).to.equal(400);
+      expect((answer.json as { error: string }).error).to.match(text);
+    });
+  }
+
+  describe('schemas of event types', () => {
+    const schemas = new EventSchemas();
+    const judged = (schema: object) => schemas.judge(JSON.stringify(schema)).then(() => 'accepted', String);
+
+    it('references that lead to themselves, or grow without end, are refused (ESC1)', async () => {
+      const circle = { $defs: { a: { properties: { next: { $ref: '#/$defs/a' } } } }, $ref: '#/$defs/a' };
+      expect(await judged(circle)).to.include('leads to itself');
+      const doubled = Object.fromEntries(
+        Array.from({ length: 30 }, (_, at) => [`d${at}`, { allOf: Array(2).fill({ $ref: `#/$defs/d${at + 1}` }) }]),
+      );
+      expect(await judged({ $defs: { ...doubled, d30: {} }, $ref: '#/$defs/d0' })).to.include('more than 2000 parts');
+      expect(await judged({ type: 'array', uniqueItems: true })).to.include('uniqueItems is not supported');
+      expect(await judged({ $defs: { id: { type: 'string' } }, properties: { id: { $ref: '#/$defs/id' } } })).to.equal(
+        'accepted',
+      );
+    });
+
+    it('a pattern that backtracks elsewhere takes linear time (ESC2)', async () => {
+      const schema = JSON.stringify({ type: 'string', pattern: '^(a+)+$' });
+      await schemas.validate(schema, 'aaa');
+      const refused = await schemas.validate(schema, `${'a'.repeat(5_000)}!`).then(() => undefined, String);
+      expect(refused).to.include('must match pattern');
+    });
+  });
+});
