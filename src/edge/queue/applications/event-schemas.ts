@@ -3,7 +3,7 @@
  *
  *  ESC1 references lead to a place in the same schema and never in a circle; the schema with its references resolved
  *       has at most `MAX_SCHEMA_NODES` parts, which bounds the time to validate a payload
- *  ESC2 patterns are compiled by RE2, whose time is linear in the text
+ *  ESC2 patterns are compiled by RE2, which takes linear time
  */
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import { RE2JS } from 're2js';
@@ -14,7 +14,7 @@ import { invalid } from '../../http/refused.js';
 const MAX_SCHEMA_NODES = 2_000;
 /** Compiled schemas kept; above this number the oldest is dropped. */
 const MAX_COMPILED = 500;
-/** Keywords whose time grows with the square of the list. */
+/** Keywords that take quadratic time. */
 const UNBOUNDED = ['uniqueItems', '$dynamicRef', '$recursiveRef'] as const;
 
 export class EventSchemas {

@@ -63,7 +63,7 @@ export async function replayed(call: QueueCall, known: KnownApplication, asked: 
   return { replayed: made, skipped: messages.length - items.length, cursor };
 }
 
-/** The end of the messages from `at` on whose bodies are accepted together. */
+/** The end of the messages from `at` on that are accepted together. */
 function endOfPart(items: readonly PublishItem[], at: number): number {
   let bytes = 0;
   let end = at;

@@ -289,7 +289,7 @@ export function secondsOf(name: string, given: unknown, most: number): number | 
   return seconds;
 }
 
-/** Runs a check whose MillraceError INVALID is the caller's fault. @throws Refused 400 */
+/** Runs a check of the caller's value, which throws the MillraceError INVALID. @throws Refused 400 */
 export function judged<Result>(prefix: string, judge: () => Result): Result {
   try {
     return judge();
