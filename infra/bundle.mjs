@@ -43,8 +43,8 @@ const options = {
     // The media types that answers of Koa have, of two tables of 2,000: 290 KB, 20 ms of a start.
     'mime-db': join(infra, 'media-types.json'),
   },
-  // It loads its WebAssembly from its own folder.
-  external: ['node-sqlite3-wasm'],
+  // They load their WebAssembly from their own folders.
+  external: ['node-sqlite3-wasm', '@evolu/sqlite-wasm'],
   plugins: [{ name: 'less to load', setup: loadLess }],
   metafile: true,
   logLevel: 'warning',

@@ -12,7 +12,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Both packages load a WebAssembly file from their own folder, so they cannot be bundled. */
-const LOADED_BY_NAME = ['node-sqlite3-wasm', 'wasmoon-lua5.1'];
+const LOADED_BY_NAME = ['@evolu/sqlite-wasm', 'node-sqlite3-wasm', 'wasmoon-lua5.1'];
 /** Fields that describe the repository and its build. */
 const { private: _, devDependencies, scripts, overrides, dependencies, ...published } = readManifest();
 

@@ -100,7 +100,7 @@ export const NAVIGATION = [
       },
       {
         name: 'Data',
-        pages: below('operations', ['backups', 'audit', 'read-models', 'disk']),
+        pages: below('operations', ['backups', 'encryption', 'audit', 'read-models', 'disk']),
       },
       {
         name: 'Machines',
@@ -126,6 +126,7 @@ export const NAVIGATION = [
           'reads-and-clocks',
           'cluster',
           'backups',
+          'encryption',
           'key-value-engine',
           'scripts',
           'waiting',

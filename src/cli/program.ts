@@ -25,6 +25,8 @@ const RUNS: RunVerbs = {
   journal: async (verb, asked) => (await import('./admin-commands.js')).runJournalCommand(verb, asked, env),
   branch: async (verb, asked) => (await import('./admin-commands.js')).runBranchCommand(verb, asked, env),
   backup: async (verb, asked) => (await import('./backup-command.js')).backupCommand(verb, asked, { ...output, env }),
+  encryption: async (verb, asked) =>
+    (await import('./encryption-command.js')).encryptionCommand(verb, asked, { ...output, env }),
   cluster: async (verb, asked) => (await import('./cluster-command.js')).clusterCommand(verb, asked, env, output.write),
 };
 

@@ -22,6 +22,8 @@ interface Outcome {
   readonly refusal?: string;
 }
 
+/** Keys of encryption are not written to the file of a request, and stay as they are. */
+const KEYS = 'MILLRACE_ENCRYPTION_';
 const ASKED = 'reload.json';
 const OUTCOME = 'reloaded.json';
 const LOOK_EVERY_MS = 100;
@@ -104,7 +106,7 @@ export async function forgetReloads({ storage: { dataDir } }: Config): Promise<v
 }
 
 function settingsIn(env: Environment): WorkerEnvironment {
-  const settings = Object.entries(env).filter(([name]) => name.startsWith('MILLRACE_'));
+  const settings = Object.entries(env).filter(([name]) => name.startsWith('MILLRACE_') && !name.startsWith(KEYS));
   return Object.fromEntries(settings.map(([name, value]) => [name, value ?? '']));
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { DependencyContainer } from 'tsyringe';
 import { ControlOwner, firstStart, ProcessControl } from '../actors/control/index.js';
 import { JetStreamMeterLog, raiseFormat } from '../adapters/nats/index.js';
-import { CredentialsFile, credentialLines, givenCredentials } from '../adapters/node/index.js';
+import { CredentialsFile, credentialLines, givenCredentials, sealingWith } from '../adapters/node/index.js';
 import { pricesOf } from './prices.js';
 import { ownedShards } from './shards-module.js';
 import * as tokens from './tokens.js';
@@ -55,10 +55,11 @@ async function makeFirstDatabase(
   const { connections, names } = c.resolve(tokens.NATS);
   const file = join(config.storage.dataDir, 'credentials.env');
   const given = givenCredentials(config.firstStart);
+  const { key } = c.resolve(tokens.DATA_KEY);
   const { maxCommandBytes, maxRequestsPerDay } = config.bounds;
   const { toPrint, warnings } = await firstStart({
     client: c.resolve(tokens.CONTROL).client,
-    keeper: new CredentialsFile(file, given, random),
+    keeper: new CredentialsFile(file, given, random, key && sealingWith(key.keyFor('credentials'), random)),
     sealing: c.resolve(tokens.SEALING),
     random,
     given,

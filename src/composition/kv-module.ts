@@ -21,7 +21,10 @@ export function registerKvOwner(c: DependencyContainer): void {
         meter,
         dataLimits,
         processInfo: processInfoOf(c),
-        indexFiles: new NodeIndexFiles(join(config.storage.dataDir, 'indexes')),
+        indexFiles: new NodeIndexFiles(
+          join(config.storage.dataDir, 'indexes'),
+          c.resolve(tokens.DATA_KEY).key?.keyFor('indexes'),
+        ),
         queue: c.resolve(tokens.QUEUE_GATEWAY),
         accounts,
         branchOf: (database) => view.knownDatabase(database),

@@ -85,6 +85,7 @@ function taskOf(c: DependencyContainer): ReadModelsTask {
     ...threadTaskOf(c),
     file: join(folderOf(c), 'messages.db'),
     statsFile: join(folderOf(c), 'stats.db'),
+    key: c.resolve(tokens.DATA_KEY).key?.keyFor('read models'),
     options: {
       clusterId: layout.clusterId,
       shards: shardNames(layout).queue,

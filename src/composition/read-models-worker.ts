@@ -4,7 +4,7 @@
  */
 import { carriedBodies } from '../actors/queue/index.js';
 import { answerUntilStopped, enterAnswering, flushCompileCache } from '../adapters/node/index.js';
-import { compileAhead, SqliteFiles } from '../adapters/sqlite/index.js';
+import { compileAhead, encryptedEngine, SqliteFiles } from '../adapters/sqlite/index.js';
 import { BodyReader } from '../journal/index.js';
 import { type ReadModelsInstruction, ReadModelWorker, type ReadModelWorkerStatus } from '../projections/index.js';
 import { answer } from '../query/index.js';
@@ -20,7 +20,11 @@ const NICENESS = 9;
 compileAhead();
 const { port, data, log } = await enterAnswering<ReadModelsTask>('the read models', NICENESS);
 const { close, ...parts } = await openThread(data, 'read models', log);
-const filesOf = (path: string) => ({ file: new SqliteFiles(path), beside: new SqliteFiles(`${path}.next`) });
+const engine = data.key && (await encryptedEngine(data.key));
+const filesOf = (path: string) => ({
+  file: new SqliteFiles(path, engine),
+  beside: new SqliteFiles(`${path}.next`, engine),
+});
 const kept = new ReadModelWorker(
   { ...parts, bodies: new BodyReader(parts, carriedBodies) },
   { messages: filesOf(data.file), statistics: filesOf(data.statsFile) },

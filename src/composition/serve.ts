@@ -5,6 +5,7 @@ import { EDGE_CHECKS, startHealthServer, untilReady } from '../adapters/http-hea
 import { LeaderSpread, streamSizes } from '../adapters/nats/index.js';
 import {
   AwaitedStart,
+  dataKeyOf,
   journalTotalOf,
   type NatsOpening,
   sealingOf,
@@ -129,6 +130,7 @@ async function joinOthers(c: DependencyContainer): Promise<void> {
   life.closeAtEnd(session);
   await joinWorkers(c);
   c.registerInstance(tokens.JOURNAL_TOTAL, await journalTotalOf(config, nats));
+  c.registerInstance(tokens.DATA_KEY, { key: await dataKeyOf(config, c.resolve(tokens.RANDOM)) });
   c.registerInstance(tokens.SEALING, await sealingOf(config, nats, c.resolve(tokens.RANDOM)));
   registerShards(c);
   registerCluster(c);

@@ -18,6 +18,8 @@ export interface ReadModelsTask extends ThreadTask {
   readonly file: string;
   /** The file of the statistics. */
   readonly statsFile: string;
+  /** Encrypts both files. */
+  readonly key?: Uint8Array | undefined;
   readonly options: ReadModelWorkerOptions;
 }
 

@@ -15,6 +15,7 @@ import type { JetStreamObjectStore, Names, NatsConnections } from '../adapters/n
 import type { AwaitedStart, JournalTotal, NatsOpening, OpenedNats } from '../adapters/nats/installation/index.js';
 import type {
   AnsweringThread,
+  DataKey,
   JobProcesses,
   Lifetime,
   ProcessCompactor,
@@ -113,6 +114,8 @@ export const CLOCK_WATCH = token<ClockWatch>('ClockWatch');
 export const SESSION = token<Session>('Session');
 /** Calls the owners of shards in other processes. */
 export const CALLER = token<ShardCaller>('ShardCaller');
+/** Of encryption at rest; undefined without it. */
+export const DATA_KEY = token<{ readonly key: DataKey | undefined }>('DataKey');
 /** Seals with the key file. */
 export const SEALING = token<Sealing>('Sealing');
 export const WEBHOOKS = token<StandardWebhooks>('StandardWebhooks');

@@ -189,6 +189,13 @@ export const DEFAULTS = {
     ({ dataDir }) => join(dataDir, 'seal.key'),
     'Outside JetStream, so that a copy of the journal does not open the secrets in it.',
   ),
+  encryptionKey: unset(
+    'Encrypts stored data: the data key in <data dir>/data.key is sealed with it. For a new data directory; give a reference (file:, env:, exec:), so that a key service can hold it.',
+    'no encryption',
+  ),
+  encryptionNextKey: unset(
+    'The key that `millrace encryption rotate` seals the data key with in addition; no other part reads it.',
+  ),
   fsync: as('always', 'Acknowledged writes survive a power failure.'),
   replicas: as(1, 'One server holds one replica; set 3 for a cluster of three.'),
   allowUnsynced: as(

@@ -144,6 +144,11 @@ export function secretText(): SettingKind {
   return secret('1 to 512 characters on one line', /^[^\p{Cc}]{1,512}$/u);
 }
 
+/** The bytes of a key: `openssl rand -base64 32` makes one. */
+export function secretKey(): SettingKind {
+  return secret('32 bytes in base64 or hexadecimal', /^(?:[A-Za-z0-9+/]{43}=|[0-9A-Fa-f]{64})$/);
+}
+
 /** Request headers as `name=value`, separated by commas; they may be credentials. */
 export function secretHeaders(): SettingKind {
   const one = '[A-Za-z0-9-]{1,128}=[ -+\\--~]{1,2048}';

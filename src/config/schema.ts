@@ -22,6 +22,7 @@ import {
   path,
   port,
   secretHeaders,
+  secretKey,
   secretText,
   secretToken,
   secretUrl,
@@ -130,6 +131,8 @@ class NatsSettings {
 class StorageSettings {
   @setting(path('a directory')) readonly dataDir!: string;
   @setting(path('a file')) readonly sealKeyFile!: string;
+  @setting(secretKey()) readonly encryptionKey!: Secret | undefined;
+  @setting(secretKey()) readonly encryptionNextKey!: Secret | undefined;
   @setting(oneOf('always', 'interval')) readonly fsync!: 'always' | 'interval';
   @setting(oneOfNumbers(1, 3)) readonly replicas!: 1 | 3;
   @setting(yesOrNo()) readonly allowUnsynced!: boolean;

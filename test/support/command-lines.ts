@@ -15,6 +15,7 @@ const NOTHING: RunVerbs = {
   journal: nobody,
   branch: nobody,
   backup: nobody,
+  encryption: nobody,
   cluster: nobody,
 };
 

@@ -1,6 +1,6 @@
 /**
  * `<data dir>/credentials.env`: the credentials of the first start, readable by the owner alone. Lines of
- * `VARIABLE=value`, quoted for a shell where needed.
+ * `VARIABLE=value`, quoted for a shell where needed. With encryption at rest the file has these lines sealed.
  *
  *  CF1 values in the file take precedence over values given later, because they are the valid ones
  *  CF2 the file is written completely, with mode 0600, before its values are used
@@ -9,6 +9,7 @@ import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { FirstStartSettings } from '../../config/index.js';
 import type { Random } from '../../kernel/index.js';
+import type { Sealing } from '../../ports/index.js';
 import {
   CREDENTIAL_NAMES,
   CREDENTIAL_VARIABLES,
@@ -17,6 +18,7 @@ import {
   type GivenCredentials,
 } from '../../protocol/index.js';
 import { ensureDirectory, PRIVATE_FILE, readFileIfThere, writeFileAtomic } from './files.js';
+import { keyIdIn } from './sealing.js';
 
 const HEADING = '# Written by the first start. The secrets in this file give full access: keep it private.\n';
 /** Characters that a shell accepts without quotes. */
@@ -27,12 +29,13 @@ export class CredentialsFile {
     private readonly path: string,
     private readonly given: Partial<GivenCredentials>,
     private readonly random: Random,
+    private readonly sealing?: Sealing,
   ) {}
 
   /** @throws the error of the file system */
   async prepare(): Promise<{ credentials: FirstStartCredentials; isNew: boolean }> {
     const found = await readFileIfThere(this.path);
-    const kept = found === undefined ? {} : parse(found.toString('utf8'));
+    const kept = found === undefined ? {} : parse(this.#opened(found.toString('utf8')));
     const credentials = completeCredentials({ ...this.given, ...kept }, this.random);
     const isWhole = CREDENTIAL_NAMES.every((name) => kept[name] !== undefined);
     if (!isWhole) await this.replace(credentials);
@@ -41,7 +44,12 @@ export class CredentialsFile {
 
   async replace(credentials: FirstStartCredentials): Promise<void> {
     await ensureDirectory(dirname(this.path));
-    await writeFileAtomic(this.path, HEADING + credentialLines(credentials), PRIVATE_FILE);
+    const text = HEADING + credentialLines(credentials);
+    await writeFileAtomic(this.path, this.sealing === undefined ? text : `${this.sealing.seal(text)}\n`, PRIVATE_FILE);
+  }
+
+  #opened(text: string): string {
+    return this.sealing === undefined || keyIdIn(text) === undefined ? text : this.sealing.open(text.trim());
   }
 
   async remove(): Promise<void> {

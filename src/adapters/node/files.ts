@@ -5,7 +5,7 @@
  *  FL2 the new content never has a wider mode than requested, not even for a moment
  */
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { link, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 /** Readable by the owner alone: credentials, keys. */
@@ -57,6 +57,25 @@ export async function readFileIfThere(path: string): Promise<Buffer | undefined>
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
+}
+
+/**
+ * Makes a file that does not exist, by linking a complete draft into place. If another process was faster, its file stays.
+ * @returns the content of the file. @throws the error of the file system
+ */
+export async function makeFileOnce(path: string, content: string, mode: number): Promise<Buffer> {
+  await ensureDirectory(dirname(path));
+  const draft = join(dirname(path), `.${basename(path)}.${randomUUID()}.draft`);
+  await writeFileAtomic(draft, content, mode);
+  try {
+    await link(draft, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
+  await syncDirectory(dirname(path));
+  return readFile(path);
 }
 
 /** Makes the directory and its parents; keeps the mode of an existing one. */

@@ -1,6 +1,6 @@
 /**
  * Files with contents of indexes, one for each index of a partition: `<directory>/<partition>/<hash of the definition>`.
- * A file is a list of pieces, each with its length and checksum; an empty piece ends it.
+ * A file is a list of pieces, each with its length and checksum; an empty piece ends it. With a key, pieces are encrypted.
  *
  *  IXF1 bytes are returned as they were written, or not at all
  */
@@ -12,6 +12,7 @@ import { crc32 } from 'node:zlib';
 import type { ByteString, PartitionName } from '../../kernel/index.js';
 import type { IndexDraft, IndexFiles } from '../../ports/index.js';
 import { ensureDirectory, PRIVATE_FILE, readFileIfThere } from './files.js';
+import { openBytes, sealBytes } from './sealed-bytes.js';
 
 const HEAD_BYTES = 8;
 const SUFFIX = '.index';
@@ -19,15 +20,18 @@ const SUFFIX = '.index';
 const DRAFT_SUFFIX = '.draft';
 
 export class NodeIndexFiles implements IndexFiles {
-  constructor(private readonly directory: string) {}
+  constructor(
+    private readonly directory: string,
+    private readonly key?: Uint8Array,
+  ) {}
 
   async read(partition: PartitionName, index: ByteString): Promise<Uint8Array | undefined> {
     const file = await readFileIfThere(join(this.#directoryOf(partition), nameOf(index)));
-    return file === undefined ? undefined : await joined(file);
+    return file === undefined ? undefined : await joined(file, nameOf(index), this.key);
   }
 
   write(partition: PartitionName, index: ByteString): IndexDraft {
-    return new Draft(this.#directoryOf(partition), nameOf(index));
+    return new Draft(this.#directoryOf(partition), nameOf(index), this.key);
   }
 
   async keepOnly(partition: PartitionName, indexes: readonly ByteString[]): Promise<void> {
@@ -47,8 +51,13 @@ function nameOf(index: ByteString): string {
   return createHash('sha256').update(index, 'latin1').digest('hex').slice(0, 40) + SUFFIX;
 }
 
+/** A piece is bound to its file and its place there. */
+function placeOf(name: string, at: number): string {
+  return `${name} ${at}`;
+}
+
 /** The pieces without their heads; undefined when one is damaged or the end is missing. */
-async function joined(file: Buffer): Promise<Uint8Array | undefined> {
+async function joined(file: Buffer, name: string, key: Uint8Array | undefined): Promise<Uint8Array | undefined> {
   let length = 0;
   for (let at = 0; at + HEAD_BYTES <= file.length; ) {
     const bytes = file.readUInt32LE(at);
@@ -57,9 +66,12 @@ async function joined(file: Buffer): Promise<Uint8Array | undefined> {
     if (bytes === 0)
       return at + HEAD_BYTES === file.length && sum === length >>> 0 ? file.subarray(0, length) : undefined;
     if (from + bytes > file.length || crc32(file.subarray(from, from + bytes)) !== sum) return undefined;
+    const stored = file.subarray(from, from + bytes);
+    const piece = key === undefined ? stored : openBytes(key, stored, placeOf(name, length));
+    if (piece === undefined) return undefined;
     // The pieces are moved together in place.
-    file.copy(file, length, from, from + bytes);
-    length += bytes;
+    file.set(piece, length);
+    length += piece.length;
     at = from + bytes;
     await nextTurn();
   }
@@ -74,13 +86,15 @@ class Draft implements IndexDraft {
   constructor(
     private readonly directory: string,
     private readonly name: string,
+    private readonly key: Uint8Array | undefined,
   ) {
     this.#draft = join(directory, `${randomUUID()}${DRAFT_SUFFIX}`);
   }
 
   async append(piece: Uint8Array): Promise<void> {
     if (piece.length === 0) return;
-    await this.#write(piece, crc32(piece));
+    const stored = this.key === undefined ? piece : sealBytes(this.key, piece, placeOf(this.name, this.#length));
+    await this.#write(stored, crc32(stored));
     this.#length += piece.length;
   }
 

@@ -5,6 +5,7 @@ export { coalescedTimer } from './coalesced-timer.js';
 export * from './compile-cache.js';
 export * from './credentials-file.js';
 export * from './data-directory.js';
+export * from './data-key.js';
 export * from './disk-usage.js';
 export * from './disk-watch.js';
 export * from './files.js';

@@ -8,12 +8,10 @@
  *  SEA2 a text sealed with another key is reported as such, not as damage
  *  SEA3 a text with a single changed bit cannot be opened
  */
-import { createCipheriv, createDecipheriv, createHash, randomUUID } from 'node:crypto';
-import { link, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { createCipheriv, createDecipheriv, createHash } from 'node:crypto';
 import { MillraceError, type Random } from '../../kernel/index.js';
 import type { Sealing } from '../../ports/index.js';
-import { ensureDirectory, PRIVATE_FILE, readFileIfThere, writeFileAtomic } from './files.js';
+import { makeFileOnce, PRIVATE_FILE, readFileIfThere } from './files.js';
 
 const CIPHER = 'aes-256-gcm';
 const KEY_BYTES = 32;
@@ -26,7 +24,7 @@ const KEY_ID_DIGITS = 12;
 /** @throws BAD_CONFIG when the file has other contents, or cannot be read or made */
 export async function openKeyFile(path: string, random: Random): Promise<KeyFileSealing> {
   try {
-    const found = (await readFileIfThere(path)) ?? (await makeKeyFile(path, random));
+    const found = (await readFileIfThere(path)) ?? (await makeFileOnce(path, newKeyLine(random), PRIVATE_FILE));
     const key = Buffer.from(found.toString('utf8').trim(), 'base64');
     if (key.length !== KEY_BYTES) throw new Error(`it does not hold ${KEY_BYTES} bytes in base64`);
     return new KeyFileSealing(key, random);
@@ -46,21 +44,19 @@ export async function keyIdOf(path: string, random: Random): Promise<string> {
   return (await openKeyFile(path, random)).keyId;
 }
 
-/** Links a draft into place (SEA1), which fails when another process was faster; its file is then used. */
-async function makeKeyFile(path: string, random: Random): Promise<Buffer> {
-  await ensureDirectory(dirname(path));
-  const draft = join(dirname(path), `.${basename(path)}.${randomUUID()}.draft`);
-  await writeFileAtomic(draft, `${Buffer.from(random.bytes(KEY_BYTES)).toString('base64')}\n`, PRIVATE_FILE);
-  try {
-    await link(draft, path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  } finally {
-    await rm(draft, { force: true });
-  }
-  const made = await readFileIfThere(path);
-  if (made === undefined) throw new Error('it was removed');
-  return made;
+function newKeyLine(random: Random): string {
+  return `${Buffer.from(random.bytes(KEY_BYTES)).toString('base64')}\n`;
+}
+
+/** @param key 32 bytes */
+export function sealingWith(key: Uint8Array, random: Random): Sealing & { readonly keyId: string } {
+  return new KeyFileSealing(key, random);
+}
+
+/** The id of the key that sealed a text, and undefined for another text. */
+export function keyIdIn(sealed: string): string | undefined {
+  const [format, keyId, body] = sealed.split('.');
+  return format === FORMAT && body !== undefined ? keyId : undefined;
 }
 
 class KeyFileSealing implements Sealing {

@@ -1,1 +1,2 @@
+export { encryptedEngine } from './encrypted-engine.js';
 export * from './sqlite-files.js';

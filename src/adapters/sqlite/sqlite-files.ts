@@ -22,9 +22,7 @@ import {
   type SqlStatement,
   type SqlValue,
 } from '../../ports/index.js';
-
-type Database = InstanceType<typeof sqlite.Database>;
-type Statement = ReturnType<Database['prepare']>;
+import { DAMAGE, type EngineStatement, type SqlEngine } from './sql-engine.js';
 
 /**
  * Pages of a file in memory, which the thread keeps once it needed them. Four times as much was not faster for a file
@@ -43,17 +41,19 @@ const STEP_PAGES = 256;
 /** The value of `PRAGMA auto_vacuum` that returns pages on request. */
 const INCREMENTAL = 2;
 const COMPANIONS = ['', '-wal', '-shm', '-journal', '.lock'];
-/** The library's texts for an unreadable file. A full or failing disk is not among them. */
-const DAMAGE = /malformed|not a database|corrupt/i;
 
 export class SqliteFiles implements SqlFiles {
-  constructor(private readonly path: string) {}
+  /** @param engine opens a file; by default without encryption */
+  constructor(
+    private readonly path: string,
+    private readonly engine: (path: string) => SqlEngine = plainEngine,
+  ) {}
 
   open(): SqlFile {
     mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
     rmSync(`${this.path}.lock`, { recursive: true, force: true });
     return guarded(() => {
-      const database = new sqlite.Database(this.path);
+      const database = this.engine(this.path);
       try {
         beginWith(database);
         return new OpenFile(database);
@@ -81,7 +81,11 @@ export class SqliteFiles implements SqlFiles {
   }
 }
 
-function beginWith(database: Database): void {
+function plainEngine(path?: string): SqlEngine {
+  return new sqlite.Database(path);
+}
+
+function beginWith(database: SqlEngine): void {
   database.get('PRAGMA locking_mode = EXCLUSIVE');
   // A new file gets its header here, with seven needless syncs: the first copy of the log syncs all of it. Without them
   // a power loss leaves no file or an unreadable one, and either is rebuilt.
@@ -100,7 +104,7 @@ function beginWith(database: Database): void {
  * function at its first call, about 40 ms in total, which a thread that waits for its task can spare.
  */
 export function compileAhead(): void {
-  const file = new OpenFile(new sqlite.Database());
+  const file = new OpenFile(plainEngine());
   try {
     beginWith(file.database);
     file.exec(`CREATE TABLE example (id INTEGER PRIMARY KEY, word TEXT NOT NULL, amount INTEGER) STRICT;
@@ -123,7 +127,7 @@ class OpenFile implements SqlFile {
   readonly #sizes: SqlStatement;
   #hasGivenBack = false;
 
-  constructor(readonly database: Database) {
+  constructor(readonly database: SqlEngine) {
     this.#sizes =
       this.prepare(`SELECT freelist_count AS spare, page_count AS pages, auto_vacuum AS mode, page_size AS size
       FROM pragma_freelist_count, pragma_page_count, pragma_auto_vacuum, pragma_page_size`);
@@ -174,22 +178,22 @@ class OpenFile implements SqlFile {
 }
 
 class Prepared implements SqlStatement {
-  #statement: Statement;
+  #statement: EngineStatement;
 
   constructor(
-    private readonly database: Database,
+    private readonly database: SqlEngine,
     private readonly sql: string,
   ) {
     this.#statement = guarded(() => database.prepare(sql));
   }
 
   run(values: readonly SqlValue[]): number {
-    return this.#ask((statement) => statement.run(values as SqlValue[]).changes);
+    return this.#ask((statement) => statement.run([...values]).changes);
   }
 
   insert(values: readonly SqlValue[]): number {
     return this.#ask((statement) => {
-      const { changes, lastInsertRowid } = statement.run(values as SqlValue[]);
+      const { changes, lastInsertRowid } = statement.run([...values]);
       return changes === 0 ? 0 : Number(lastInsertRowid);
     });
   }
@@ -200,7 +204,7 @@ class Prepared implements SqlStatement {
   }
 
   all(values: readonly SqlValue[]): readonly SqlRow[] {
-    return this.#ask((statement) => statement.all(values as SqlValue[]) as SqlRow[]);
+    return this.#ask((statement) => statement.all([...values]) as readonly SqlRow[]);
   }
 
   end(): void {
@@ -213,7 +217,7 @@ class Prepared implements SqlStatement {
     }
   }
 
-  #ask<T>(question: (statement: Statement) => T): T {
+  #ask<T>(question: (statement: EngineStatement) => T): T {
     return guarded(() => {
       if (this.#statement.isFinalized) this.#statement = this.database.prepare(this.sql);
       try {

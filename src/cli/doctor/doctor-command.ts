@@ -12,7 +12,15 @@ import { paint } from '../paint.js';
 import { FAILED, type ParsedArguments, shown } from '../parser.js';
 import { type Diagnosis, fail, ok, warn } from './diagnosis.js';
 import { clockCheck, flockCheck, nodeCheck, openFilesCheck, readLimits, serverCheck } from './machine-checks.js';
-import { directoryCheck, diskCheck, holderOf, keyCheck, lockCheck, portsCheck } from './place-checks.js';
+import {
+  directoryCheck,
+  diskCheck,
+  encryptionCheck,
+  holderOf,
+  keyCheck,
+  lockCheck,
+  portsCheck,
+} from './place-checks.js';
 
 /** @returns 0, or 1 if a start would fail */
 export async function doctorCommand(
@@ -52,7 +60,9 @@ async function checksOf(config: Config, env: Environment): Promise<Diagnosis[]> 
     await serverCheck(config, log),
     ...(isEmbedded ? [await flockCheck(env.PATH ?? '')] : []),
     directory,
-    ...(isUsable ? [await diskCheck(storage), lockCheck(holder), await keyCheck(storage)] : []),
+    ...(isUsable
+      ? [await diskCheck(storage), lockCheck(holder), await keyCheck(storage), await encryptionCheck(config)]
+      : []),
     await portsCheck(endpoints, holder),
     await clockCheck(Date.now(), [new URL(import.meta.url), ...written]),
     openFilesCheck(await readLimits(), config),

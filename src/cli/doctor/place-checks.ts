@@ -1,8 +1,8 @@
 /** Checks of `millrace doctor` about the configured place: directory, disk, lock, key, ports. */
 import { readFile, stat, statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { LAYOUT_MARK } from '../../adapters/nats/installation/index.js';
-import { directoryTrouble, keyIdOf, NodeRandom, readFileIfThere } from '../../adapters/node/index.js';
+import { LAYOUT_MARK, refuseUnfitKey } from '../../adapters/nats/installation/index.js';
+import { directoryTrouble, keyIdOf, masterKeyId, NodeRandom, readFileIfThere } from '../../adapters/node/index.js';
 import type { Config } from '../../config/index.js';
 import { describeError, listenError } from '../../kernel/index.js';
 import { listens } from '../free-port.js';
@@ -58,6 +58,27 @@ export async function keyCheck({ dataDir, sealKeyFile }: Config['storage']): Pro
     return warn(check, `${sealKeyFile} can be read by others`, `chmod 600 ${sealKeyFile}`);
   } catch (error) {
     return fail(check, describeError(error), 'restore the right file, or set MILLRACE_SEAL_KEY_FILE');
+  }
+}
+
+/** Lists the encrypted parts. */
+export async function encryptionCheck(config: Config): Promise<Diagnosis> {
+  const check = 'encryption';
+  const advice = 'see docs/operations/encryption.md';
+  try {
+    const keyIds = await refuseUnfitKey(config, new NodeRandom());
+    const { encryptionKey } = config.storage;
+    if (encryptionKey === undefined) return ok(check, 'off');
+    const id = masterKeyId(encryptionKey.reveal(), new NodeRandom());
+    const opens =
+      keyIds === undefined
+        ? 'for a new data key'
+        : `of ${keyIds.length} that ${keyIds.length === 1 ? 'opens' : 'open'} it`;
+    const parts = `read models, indexes, credentials.env${config.isEmbedded ? ', streams and object store' : ''}`;
+    const found = `key ${id} ${opens}; encrypted: ${parts}`;
+    return config.isEmbedded ? ok(check, found) : warn(check, `${found}; streams as the nats-server has it`, advice);
+  } catch (error) {
+    return fail(check, describeError(error), advice);
   }
 }
 

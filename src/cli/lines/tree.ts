@@ -22,7 +22,7 @@ const PROCESS = '\nPROCESS is a name as status shows it, or the first letters of
 
 /** Functions that run the commands: of the process itself, and of each group. */
 export type RunVerbs = Readonly<
-  Record<'process' | 'data' | 'db' | 'account' | 'journal' | 'branch' | 'backup' | 'cluster', RunVerb>
+  Record<'process' | 'data' | 'db' | 'account' | 'journal' | 'branch' | 'backup' | 'encryption' | 'cluster', RunVerb>
 >;
 
 const MCP = `
@@ -71,6 +71,7 @@ export function commandTree(runs: RunVerbs): Command {
   root.addCommand(branchLine(runs.branch));
   addUndoLine(root, runs.branch);
   root.addCommand(backupLine(runs.backup));
+  root.addCommand(encryptionLine(runs.encryption));
   root.addCommand(clusterLine(runs.cluster));
   addImportLine(root, runs.process);
   dataVerb(root, 'tools', 'finds or downloads the embedded nats-server, and prints its path', runs.process);
@@ -279,6 +280,14 @@ function backupLine(run: RunVerb): Command {
     .option('--key-from <file>', 'the copy of the key file, which is copied to MILLRACE_SEAL_KEY_FILE')
     .option('--without-key', 'restore without a key file: sealed secrets cannot be read');
   return backup;
+}
+
+function encryptionLine(run: RunVerb): Command {
+  const encryption = group('encryption', 'list and change the keys that open the encrypted data directory');
+  dataVerb(encryption, 'list', 'prints the ids of the keys that open it', run);
+  dataVerb(encryption, 'rotate', 'lets MILLRACE_ENCRYPTION_NEXT_KEY open it too, also while it is served', run);
+  dataVerb(encryption, 'retire', 'lets only MILLRACE_ENCRYPTION_KEY open it from now on', run);
+  return encryption;
 }
 
 /** The options of `millrace cluster`. */

@@ -10,6 +10,7 @@ describe('the configuration of the embedded server', () => {
       storeDir: `/data/${text}`,
       logPath: `/log/${text}`,
       fsync: 'always',
+      isEncrypted: false,
       maxPayloadBytes: 1024,
       app: { user: `app${text}`, password: `secret${text}` },
       system: { user: `sys${text}`, password: `other${text}` },

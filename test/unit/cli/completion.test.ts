@@ -21,6 +21,7 @@ describe('completion', () => {
     journal: never,
     branch: never,
     backup: never,
+    encryption: never,
     cluster: never,
   });
   const words = (...typing: string[]) => candidates(tree, typing).map((line) => line.split('\t')[0]);

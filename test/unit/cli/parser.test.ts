@@ -17,6 +17,7 @@ const TREE = commandTree({
   journal: never,
   branch: never,
   backup: never,
+  encryption: never,
   cluster: never,
 });
 

@@ -164,6 +164,8 @@ const BAD: Record<string, [string, string]> = {
   SMTP_FROM: ['ops', 'accepts an email address, or a name and an address in angle brackets, not "ops"'],
   OTLP_ENDPOINT: ['collector:4318', `accepts ${URL_ACCEPTS}`],
   EMBEDDINGS_URL: ['localhost:11434', 'accepts http:// or https:// and a host, without user, password, query or #'],
+  ENCRYPTION_KEY: ['short', 'accepts 32 bytes in base64 or hexadecimal'],
+  ENCRYPTION_NEXT_KEY: ['short', 'accepts 32 bytes in base64 or hexadecimal'],
   EMBEDDINGS_KEY: ['a b', `accepts ${TOKEN}`],
   EMBEDDINGS_MODEL: ['x'.repeat(101), `accepts 1 to 100 characters, not "${'x'.repeat(60)}…"`],
   OTLP_HEADERS: ['authorization', 'accepts name=value pairs of headers, separated by commas'],
@@ -435,6 +437,8 @@ describe('configuration: secrets', () => {
         'NATS_PASSWORD',
         'NATS_TOKEN',
         'NATS_SYS_PASSWORD',
+        'ENCRYPTION_KEY',
+        'ENCRYPTION_NEXT_KEY',
         'EMBEDDINGS_KEY',
         'OTLP_HEADERS',
         'SMTP_URL',
@@ -444,7 +448,10 @@ describe('configuration: secrets', () => {
 
   for (const variable of hidden) {
     it(`never print ${variable}, although it can be revealed`, () => {
+      const canaryKey = Buffer.from(CANARY.padEnd(32)).subarray(0, 32).toString('base64');
       const wrapped: Record<string, string> = {
+        MILLRACE_ENCRYPTION_KEY: canaryKey,
+        MILLRACE_ENCRYPTION_NEXT_KEY: canaryKey,
         MILLRACE_OTLP_HEADERS: `authorization=${CANARY}`,
         MILLRACE_SMTP_URL: `smtp://ops:${CANARY}@mail.example`,
       };
@@ -460,7 +467,7 @@ describe('configuration: secrets', () => {
         inspect(config, { depth: 9, showHidden: true }),
         ...warnings,
       ];
-      expect(printed.join('\n')).to.not.include(CANARY);
+      expect(printed.join('\n')).to.not.include(CANARY).and.not.include(canaryKey);
       expect(describeConfig(config)).to.include(`\n${variable}=********\n`);
       const secrets = Object.values(config)
         .flatMap((section) => Object.values(section))

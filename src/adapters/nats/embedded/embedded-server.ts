@@ -27,6 +27,7 @@ import {
   makeCredentials,
   renderServerConfig,
   type ServerConfig,
+  STORE_KEY_VARIABLE,
 } from './server-config.js';
 import { type Binding, chooseBinding, launch, type ServerProcess } from './server-process.js';
 import { knowsSyncAlways } from './server-version.js';
@@ -46,6 +47,8 @@ export interface EmbeddedServerOptions {
   readonly unneeded?: AbortSignal;
   /** Called when the process runs, long before the server is usable. */
   readonly onLaunch?: () => void;
+  /** Hexadecimal; encrypts the store. A store is encrypted from its first start, or never. */
+  readonly storeKey?: string | undefined;
   readonly maxPayloadBytes?: number;
   readonly binding?: Binding;
   readonly limits?: Partial<EmbeddedLimits>;
@@ -146,6 +149,7 @@ class SupervisedServer implements EmbeddedServer {
       storeDir: join(dir, 'store'),
       logPath: join(dir, 'nats.log'),
       fsync,
+      isEncrypted: options.storeKey !== undefined,
       maxPayloadBytes: options.maxPayloadBytes ?? DEFAULT_MAX_PAYLOAD_BYTES,
       app: this.credentials,
       system: this.sysCredentials,
@@ -184,7 +188,10 @@ class SupervisedServer implements EmbeddedServer {
     // No `await` from here to the assignment: `stop` must see every running server.
     if (this.#stopping.signal.aborted) throw new Error('stopping');
     const configPath = this.#path('nats.conf');
-    const running = launch(this.options.binary, configPath, this.binding);
+    const { storeKey } = this.options;
+    // Quoted, because the server reads the variable as a part of its configuration.
+    const environment = storeKey === undefined ? {} : { [STORE_KEY_VARIABLE]: `"${storeKey}"` };
+    const running = launch(this.options.binary, configPath, this.binding, environment);
     this.#process = running;
     this.pid = running.pid;
     this.options.onLaunch?.();

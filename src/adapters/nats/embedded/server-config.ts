@@ -18,6 +18,8 @@ const LOG_FILES_KEPT = 2;
 const MEMORY_STORE_BYTES = 64 * 1024 * 1024;
 /** The interval of fsync: writes of at most this time are lost in a power failure. The server's default is two minutes. */
 const SYNC_INTERVAL = '1s';
+/** The key is in the environment of the server, because its configuration file is in the data directory. */
+export const STORE_KEY_VARIABLE = 'MILLRACE_STORE_KEY';
 export const DEFAULT_MAX_PAYLOAD_BYTES = 1024 * 1024;
 
 export interface Credentials {
@@ -31,6 +33,8 @@ export interface ServerConfig {
   readonly storeDir: string;
   readonly logPath: string;
   readonly fsync: 'always' | 'interval';
+  /** The store is encrypted with the key of the environment variable `STORE_KEY_VARIABLE`. */
+  readonly isEncrypted: boolean;
   readonly maxPayloadBytes: number;
   readonly app: Credentials;
   readonly system: Credentials;
@@ -44,6 +48,7 @@ export function renderServerConfig(config: ServerConfig): string {
   const sync = knowsSyncAlways(config.version)
     ? [`  sync_interval: ${config.fsync === 'always' ? 'always' : SYNC_INTERVAL}`]
     : [];
+  const encryption = config.isEncrypted ? ['  cipher: chacha', `  key: $${STORE_KEY_VARIABLE}`] : [];
   const logCount = knowsLogFileCount(config.version) ? [`logfile_max_num: ${LOG_FILES_KEPT}`] : [];
   return `${[
     'server_name: "millrace-embedded"',
@@ -56,6 +61,7 @@ export function renderServerConfig(config: ServerConfig): string {
     `  store_dir: ${quoted(config.storeDir)}`,
     `  max_memory_store: ${MEMORY_STORE_BYTES}`,
     ...sync,
+    ...encryption,
     '}',
     'accounts {',
     `  SYS { users: [ ${user(config.system)} ] }`,

@@ -50,15 +50,20 @@ export async function chooseBinding(): Promise<Binding> {
   return works ? 'setpriv' : 'pipe';
 }
 
-export function launch(binary: string, configPath: string, binding: Binding): ServerProcess {
+export function launch(
+  binary: string,
+  configPath: string,
+  binding: Binding,
+  environment: Readonly<Record<string, string>> = {},
+): ServerProcess {
   const server = [binary, '-c', configPath];
   const [program, args]: [string, string[]] =
     binding === 'setpriv'
       ? ['setpriv', ['--pdeathsig', 'KILL', 'sh', '-c', START_IF_PARENT_LIVES, 'sh', String(process.pid), ...server]]
       : ['sh', ['-c', START_WITH_WATCHER, 'sh', ...server]];
   const child = spawn(program, args, {
-    // An empty environment: this process's own may contain secrets, and the server needs no variables.
-    env: { PATH: process.env.PATH ?? '/usr/bin:/bin', GOMAXPROCS: `${SERVER_PROCESSORS}` },
+    // This process's own environment may contain secrets, and the server needs none of its variables.
+    env: { ...environment, PATH: process.env.PATH ?? '/usr/bin:/bin', GOMAXPROCS: `${SERVER_PROCESSORS}` },
     detached: true,
     stdio: [binding === 'pipe' ? 'pipe' : 'ignore', 'ignore', 'pipe'],
   });

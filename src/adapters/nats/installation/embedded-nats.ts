@@ -9,12 +9,9 @@ import { connect, type NatsConnections, type NatsOptions } from '../connection.j
 import { type EmbeddedServer, type EmbeddedServerOptions, startEmbeddedServer } from '../embedded/index.js';
 import type { ClusterLayout } from '../layout-record.js';
 import { Names } from '../subjects.js';
-import { NOT_CONNECTED, type OpenedNats } from './opened-nats.js';
+import { LAYOUT_MARK, NOT_CONNECTED, type OpenedNats } from './opened-nats.js';
 import { type PreparedServer, prepareServer } from './prepared-server.js';
 import { verifiedLayout } from './verified-layout.js';
-
-/** Written after the first start has created all streams: a stream that is missing later was lost. */
-export const LAYOUT_MARK = 'layout.json';
 
 /** Hooks of the caller in the start of the server. */
 export interface EmbeddedStart extends Pick<EmbeddedServerOptions, 'unneeded' | 'onLaunch'> {
@@ -31,7 +28,7 @@ export async function openEmbedded(
   { prepared = prepareServer(config, log), onAsked, ...start }: EmbeddedStart = {},
 ): Promise<OpenedNats> {
   const { dataDir, fsync } = config.storage;
-  const { lock, found, binding } = await prepared;
+  const { lock, found, binding, dataKey } = await prepared;
   const server: EmbeddedServer = await startEmbeddedServer({
     binding,
     binary: found.path,
@@ -39,6 +36,7 @@ export async function openEmbedded(
     dataDir,
     log,
     fsync,
+    storeKey: dataKey && Buffer.from(dataKey.keyFor('nats-server')).toString('hex'),
     onGiveUp,
     ...start,
   });

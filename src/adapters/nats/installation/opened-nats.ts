@@ -4,6 +4,9 @@ import type { NatsConnections, NatsOptions } from '../connection.js';
 import type { ClusterLayout } from '../layout-record.js';
 import type { Names } from '../subjects.js';
 
+/** Written after the first start has created all streams: a stream that is missing later was lost. */
+export const LAYOUT_MARK = 'layout.json';
+
 export const NOT_CONNECTED: Check = { ok: false, detail: 'not connected' };
 
 export interface OpenedNats {
