@@ -91,7 +91,7 @@ export const NAVIGATION = [
           'settings',
           'operations/limits',
           'limits',
-          ...below('operations', ['databases', 'accounts']),
+          ...below('operations', ['databases', 'accounts', 'sign-in']),
         ],
       },
       {

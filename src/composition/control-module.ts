@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import type { DependencyContainer } from 'tsyringe';
 import { ControlOwner, firstStart, ProcessControl } from '../actors/control/index.js';
 import { JetStreamMeterLog, raiseFormat } from '../adapters/nats/index.js';
-import { CredentialsFile, credentialLines, givenCredentials, sealingWith } from '../adapters/node/index.js';
+import { CredentialsFile, credentialLines, givenCredentials, sealingWith, secretOf } from '../adapters/node/index.js';
+import { OpenIdProviders } from '../adapters/oidc/index.js';
+import { readSignInProviders } from '../config/index.js';
 import { pricesOf } from './prices.js';
 import { ownedShards } from './shards-module.js';
 import * as tokens from './tokens.js';
@@ -18,6 +20,10 @@ export interface MadeCredentials {
 
 /** @param ownsShards  whether it may own the control shard */
 export function registerControl(c: DependencyContainer, ownsShards: boolean): void {
+  const providers = readSignInProviders(c.resolve(tokens.CONFIG).signIn.signInProviders);
+  if (providers.length > 0) {
+    tokens.once(c, tokens.IDENTITY_PROVIDERS, () => new OpenIdProviders(providers, { ...tokens.portsOf(c), secretOf }));
+  }
   tokens.once(c, tokens.CONTROL, () => {
     const config = c.resolve(tokens.CONFIG);
     const { connections, names, isExclusive: isAlone } = c.resolve(tokens.NATS);
@@ -31,11 +37,9 @@ export function registerControl(c: DependencyContainer, ownsShards: boolean): vo
     };
     const owner = ownsShards ? new ControlOwner({ ...ports, own: (plane) => ownedShards(c, plane) }) : undefined;
     const { controlStaleMs: staleMs, requestHoldMs: holdMs } = config.ownership;
-    const hasEdge = config.process.roles.includes('edge');
-    return new ProcessControl(
-      { ...ports, owner, sealing: c.resolve(tokens.SEALING) },
-      { process, isAlone, staleMs, holdMs, prices: pricesOf(config), asksOwner: ownsShards || hasEdge },
-    );
+    const asksOwner = ownsShards || config.process.roles.includes('edge');
+    const options = { process, isAlone, staleMs, holdMs, prices: pricesOf(config), asksOwner, providers };
+    return new ProcessControl({ ...ports, owner, sealing: c.resolve(tokens.SEALING) }, options);
   });
 }
 

@@ -7,6 +7,7 @@ import {
   DeletedData,
   ExpiredBranches,
   PartitionChanges,
+  ProviderChecks,
   Sweeps,
 } from '../actors/control/index.js';
 import { MAX_REPLACEMENT_BYTES, PartitionRemoval } from '../actors/kv-shard/index.js';
@@ -68,6 +69,11 @@ export async function startDuties(c: DependencyContainer): Promise<void> {
   const gateway = c.resolve(tokens.GATEWAY);
   await life.run(new PartitionChanges({ ...shared, control: control.client, gateway, triggers: triggerDesk(c) }));
   await life.run(new ExpiredBranches({ ...shared, control: control.client }));
+  const providers = tokens.ifRegistered(c, tokens.IDENTITY_PROVIDERS);
+  if (providers !== undefined) {
+    const ports = { ...shared, control: control.client, providers, sealing: c.resolve(tokens.SEALING) };
+    await life.run(new ProviderChecks(ports, c.resolve(tokens.CONFIG).signIn.signInCheckMs));
+  }
   const branches = new BranchSweep({ objects, knownBranches: () => control.view.knownBranches() });
   const sessions = new SessionSweep(leases, clock);
   // Remains of interrupted work.

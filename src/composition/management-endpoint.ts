@@ -138,7 +138,7 @@ function sessionParts(c: DependencyContainer, { publicUrls, endpoint }: Manageme
     publicUrls,
     // A proxy in front of this process may handle TLS.
     isSecure: endpoint.tls !== undefined || endpoints.publicUrlMgmt?.startsWith('https:') === true,
-    isOperator: ({ account }: ManagementGrant) => control.firstAccount() === account,
+    isOperator: (grant: ManagementGrant) => control.management.isOperator(grant),
   };
 }
 
@@ -166,6 +166,7 @@ function consoleHandler(c: DependencyContainer, options: ManagementEndpointOptio
     ...sharedParts(c),
     ...sessionParts(c, options),
     planes: { ...planes, search },
+    providers: tokens.ifRegistered(c, tokens.IDENTITY_PROVIDERS),
     changesDocuments,
     readFile: readConsoleFile,
     signIns: guard.of('console'),

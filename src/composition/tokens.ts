@@ -32,6 +32,7 @@ import type {
   Bus,
   Clock,
   DataRemoval,
+  IdentityProviders,
   IntakeLog,
   Journal,
   LeaseStore,
@@ -130,6 +131,8 @@ export const CLUSTER_LOOK = token<ClusterLook>('ClusterLook');
 export const GATEWAY = token<KvShardGateway>('KvGateway');
 export const QUEUE_GATEWAY = token<QueueShardGateway>('QueueGateway');
 export const TRIALS = token<ProcessTrials>('TrialRuns');
+/** Registered if providers are configured. */
+export const IDENTITY_PROVIDERS = token<IdentityProviders>('IdentityProviders');
 export const ALERT_NOTICES = token<AlertNotices>('AlertNotices');
 /** The management endpoint's own address, once it listens. */
 export const MANAGEMENT_ADDRESS = token<{ url: string | undefined }>('ManagementAddress');

@@ -2,8 +2,10 @@
  * Rules between several settings. Each message names first the variable to change and then those it depends on; the
  * first violation ends the start.
  */
+import { describeError } from '../kernel/index.js';
 import type { Config } from './schema.js';
 import { variableOf, variablesSet } from './setting.js';
+import { readSignInProviders } from './sign-in-providers.js';
 
 /** @returns one line, or undefined if the settings are consistent */
 export function firstConflict(config: Config): string | undefined {
@@ -13,6 +15,7 @@ export function firstConflict(config: Config): string | undefined {
     remoteOnly(config),
     samePort(config),
     shortSecret(config),
+    wrongProvider(config),
     timesOutOfOrder(config),
     boundsOutOfOrder(config),
   ].find((line) => line !== undefined);
@@ -68,6 +71,15 @@ function shortSecret({ firstStart, signIn: { secretMinCharacters: min, metricsTo
   const short = Object.entries(secrets).find(([, secret]) => secret !== undefined && secret.reveal().length < min);
   if (short === undefined) return undefined;
   return `${variableOf(short[0])} must not be shorter than ${min} characters (MILLRACE_SECRET_MIN_CHARACTERS)`;
+}
+
+function wrongProvider({ signIn: { signInProviders } }: Config): string | undefined {
+  try {
+    readSignInProviders(signInProviders);
+    return undefined;
+  } catch (error) {
+    return `${variableOf('signInProviders')} is wrong: ${describeError(error)}`;
+  }
 }
 
 function samePort({ endpoints: { kvPort, queuePort, mgmtPort, respPort, metricsPort } }: Config): string | undefined {

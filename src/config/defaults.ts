@@ -133,6 +133,13 @@ export const DEFAULTS = {
     false,
     'Read-only management keys see passwords and writing tokens masked, and read-only tokens in clear. true: they see all of them in clear, as in earlier releases.',
   ),
+  signInProviders: unset(
+    'Identity providers that sign people in (docs/operations/sign-in.md), as a JSON list; usually a reference such as file:/etc/millrace/providers.json. Without it the code for them is not loaded.',
+  ),
+  signInCheckMs: as(
+    20_000,
+    'How often the provider of each live session is asked about the groups of its person. A session ends within a minute after the person has left the group.',
+  ),
   consoleSessionMs: as(
     12 * 3_600_000,
     'The length of a console session: one working day. Deleting a key ends its sessions immediately.',

@@ -5,6 +5,7 @@ export { headersOfSetting, httpEndpointOptionsOf, kvBoundsOf, nativeBoundsOf } f
 export { type Environment, type LoadedConfig, loadConfig } from './load.js';
 export * from './schema.js';
 export { Secret } from './secret.js';
-export type { SecretReference } from './secret-reference.js';
+export { referenceIn, type SecretReference } from './secret-reference.js';
 export { SETTINGS } from './sections.js';
 export { settingsPage } from './settings-page.js';
+export { readSignInProviders } from './sign-in-providers.js';

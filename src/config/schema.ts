@@ -34,6 +34,7 @@ import {
 } from './kinds.js';
 import type { Secret } from './secret.js';
 import { setting } from './setting.js';
+import { signInProviders } from './sign-in-providers.js';
 import { type AuditRetentionSetting, retention, type WireAlias, wireAlias } from './structured-kinds.js';
 
 const KIB = 1024;
@@ -97,6 +98,8 @@ class SignInSettings {
   @setting(whole(0, 512)) readonly secretMinCharacters!: number;
   @setting(whole(60_000, 30 * 24 * 3_600_000)) readonly consoleSessionMs!: number;
   @setting(yesOrNo()) readonly readOnlyKeysSeeSecrets!: boolean;
+  @setting(signInProviders()) readonly signInProviders!: Secret | undefined;
+  @setting(milliseconds(100, 60_000)) readonly signInCheckMs!: number;
   @setting(secretToken()) readonly metricsToken!: Secret | undefined;
 }
 

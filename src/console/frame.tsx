@@ -2,7 +2,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useLocation } from 'preact-iso/router';
-import { mayChange, session, signOut } from './api/session.js';
+import { mayChange, session, signOut, switchAccount } from './api/session.js';
 import icon from './icon.svg';
 import { Palette, usePaletteKeys } from './palette/palette.js';
 import { Shortcuts } from './palette/shortcuts.js';
@@ -124,6 +124,17 @@ function SignedIn() {
         <br />
         {who.customer_id === who.email ? who.role : `${who.role} of a team`} · key {who.key}
       </div>
+      {(who.accounts?.length ?? 0) > 1 && (
+        <select
+          aria-label="Account"
+          value={who.customer_id}
+          onChange={(event) => void switchAccount(event.currentTarget.value)}
+        >
+          {who.accounts?.map(({ customer_id, name, role }) => (
+            <option key={customer_id} value={customer_id}>{`${name} (${role})`}</option>
+          ))}
+        </select>
+      )}
       <div class="row">
         <button type="button" class="button small" onClick={toggleTheme}>
           <Icon name="moon" />

@@ -1,13 +1,13 @@
 /** Sign-in with an e-mail and a management key, which the page does not store. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { sessionNote, signIn } from './api/session.js';
+import { providerRefusal, providers, sessionNote, signIn, signInUrl } from './api/session.js';
 import { TextField } from './parts/field.js';
 
 export function SignIn() {
   const email = useSignal('');
   const key = useSignal('');
-  const wrong = useSignal<string | undefined>(undefined);
+  const wrong = useSignal<string | undefined>(providerRefusal());
   const isBusy = useSignal(false);
   useEffect(() => {
     document.title = 'Sign in · Millrace';
@@ -24,6 +24,12 @@ export function SignIn() {
       <form class="card stack" onSubmit={submit}>
         <h1>Millrace</h1>
         {sessionNote.value !== '' && <p class="note warn">{sessionNote.value}</p>}
+        {providers.value.map((provider) => (
+          <a key={provider.name} class="button primary" href={signInUrl(provider)}>
+            {`Sign in with ${provider.label}`}
+          </a>
+        ))}
+        {providers.value.length > 0 && <p class="small muted sign-in-or">or with a key of this installation</p>}
         <TextField label="E-mail" type="email" value={email} isRequired />
         <TextField
           label="Management key"
@@ -37,7 +43,7 @@ export function SignIn() {
             {wrong.value}
           </p>
         )}
-        <button type="submit" class="button primary" disabled={isBusy.value}>
+        <button type="submit" class={`button ${providers.value.length > 0 ? '' : 'primary'}`} disabled={isBusy.value}>
           Sign in
         </button>
       </form>

@@ -16,7 +16,8 @@ import { isMillraceError, MillraceError } from './errors.js';
  *    the effects of vector sets: `VRECORD`, `VREM`, `VSETATTR`;
  *    layouts of databases: event 49 of the control state, the effects `PARTITION.CLOSE` and `PARTITION.OPEN`
  * 6  priorities of messages: the last field of their settings; applications: events 60 to 65 of queues, and webhooks: the
- *    last field of envelopes
+ *    last field of envelopes;
+ *    sessions and people of identity providers: events 50 to 52 of the control state
  *
  * An optional last field, which readers of the previous level skip, needs no new level. A change at which they would
  * stop does: another type, version or meaning.
@@ -44,6 +45,8 @@ export const INDEXES_FORMAT_LEVEL = 4;
 export const BRANCHES_FORMAT_LEVEL = 5;
 /** From this level on triggers are stored. */
 export const TRIGGERS_FORMAT_LEVEL = 5;
+/** From this level on sessions of people and the roles from identity providers are stored. */
+export const SIGN_IN_FORMAT_LEVEL = 6;
 /** From this level on the number of a database's partitions can be changed. */
 export const LAYOUTS_FORMAT_LEVEL = 5;
 /** From this level on messages can have a priority. */

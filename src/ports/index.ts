@@ -16,6 +16,7 @@ export * from './data-removal.js';
 export * from './delivery-signer.js';
 export * from './embeddings.js';
 export * from './http-out.js';
+export * from './identity-providers.js';
 export * from './index-files.js';
 export * from './intake-log.js';
 export * from './journal.js';

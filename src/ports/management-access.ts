@@ -1,7 +1,8 @@
 /** Grants of the management API and of search tokens, from this process's copy of the control state. */
-import type { SearchIndex, SearchLimits, TeamRole } from '../domain/control/index.js';
+import type { PersonRole, SearchIndex, SearchLimits, SignInSession, TeamRole } from '../domain/control/index.js';
 import type { VectorShape } from '../domain/search/index.js';
 import type { AccountId, DatabaseId } from '../kernel/index.js';
+import type { ProviderGroupRole } from './identity-providers.js';
 
 export interface ManagementGrant {
   /** The person's address, in lower case. */
@@ -16,6 +17,12 @@ export interface ManagementGrant {
   readonly keyName: string;
 }
 
+export interface ProvidedAccount {
+  readonly account: AccountId;
+  readonly name: string;
+  readonly role: TeamRole;
+}
+
 export interface ManagementAccess {
   /**
    * Undefined for an unknown e-mail or key, and for a key of a team that the person has left. Compares in constant time.
@@ -24,6 +31,19 @@ export interface ManagementAccess {
   grantForKey(email: string, key: string): ManagementGrant | undefined;
   /** @throws CONTROL_STALE */
   isSignedOut(session: string): boolean;
+  /**
+   * Undefined for a session without a record of a provider, and if the person's groups give no role in the account.
+   * @throws CONTROL_STALE
+   */
+  grantForSession(session: string, account: AccountId): ManagementGrant | undefined;
+  /** The record of a session; undefined also for a session of a key that began before records. */
+  sessionNamed(session: string): SignInSession | undefined;
+  /** The accounts that the groups of a provider's person give access to. */
+  providedAccounts(email: string): readonly ProvidedAccount[];
+  /** The roles that the groups of a person give in the accounts of the moment. */
+  rolesOfGroups(rules: readonly ProviderGroupRole[], groups: readonly string[]): readonly PersonRole[];
+  /** The account of the installation's operators, as far as this process knows. */
+  firstAccount(): AccountId | undefined;
 }
 
 /** Search indexes, or indexes of vectors: their records and paths differ. */

@@ -99,6 +99,28 @@ const kinds: { readonly [Type in Plain['type']]: fc.Arbitrary<Omit<Extract<Plain
     token: of({ database, user: small, password: fc.constant('a'.repeat(64)), sha256: small }),
   }),
   ListDatabases: fc.constant({}),
+  BeginSession: fc.tuple(small, account, email, fc.boolean()).map(([name, of, by, isProvided]) => ({
+    session: {
+      name: `ses-${name}`,
+      email: by,
+      account: of,
+      provider: isProvided ? 'sso' : '',
+      keyName: isProvided ? '' : 'default',
+      ip: '',
+      agent: '',
+      untilMs: 2 ** 45,
+      tokens: '',
+    },
+    ...(isProvided && {
+      person: { email: by, provider: 'sso', subject: `of ${by}`, roles: [{ account: of, role: 'dev' as const }] },
+    }),
+  })),
+  SetPersonRoles: fc.tuple(email, account, fc.boolean()).map(([by, of, isGone]) => ({
+    email: by,
+    roles: isGone ? [] : [{ account: of, role: 'finance' as const }],
+  })),
+  SetSessionTokens: of({ session: small.map((name) => `ses-${name}`), tokens: small }),
+  ListSessions: of({ account, email: fc.oneof(email, fc.constant('')) }),
   CreateAccount: fc.tuple(account, email).map(([id, of]) => ({ account: newAccount(id, of) })),
   SetAccountLimits: of({ account, limits: of({ maxRetries: fc.nat({ max: 5 }) }) }),
   SetAccountState: of({ account, state: fc.constantFrom('active' as const, 'passive' as const) }),
@@ -256,6 +278,7 @@ function weightOf(type: Plain['type']): number {
   // What takes away much stays rare; backups need a while to end.
   if (type === 'DeleteDatabase' || type === 'DeleteTeam') return 1;
   if (type.endsWith('Backup') || type === 'SetTrigger' || type === 'IssueUserToken') return 8;
+  if (type.endsWith('Partitions') || type.endsWith('AlertRule')) return 8;
   return CONTROL_COMMANDS[type].isRead ? 1 : 4;
 }
 

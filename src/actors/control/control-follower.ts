@@ -18,11 +18,18 @@ export interface ControlFollowerPorts {
   readonly log: Log;
 }
 
+export interface AppliedChange {
+  /** Grants may have changed. */
+  readonly isAccess: boolean;
+  /** The owner waits until this process has applied it. */
+  readonly isAwaited: boolean;
+}
+
 export interface FollowerListener {
   /** The copy was rebuilt and its state is a new object; facts derived from the old one are invalid. */
   onRestart(state: ControlState): void;
   /** One more message is applied. */
-  onApplied(changesAccess: boolean): void;
+  onApplied(change: AppliedChange): void;
   /** The journal answered. `isAtEnd`: it has no message after the applied ones. */
   onHeard(isAtEnd: boolean): void;
 }
@@ -125,14 +132,16 @@ export class ControlFollower {
     this.listener.onHeard(false);
     const read = this.#entries.add(message);
     this.#position = message.position;
-    let isAccess = false;
+    const change = { isAccess: false, isAwaited: false };
     for (const { effects } of read === undefined ? [] : entrySections(read.entry)) {
       for (const event of decodeControlEvents(effects)) {
         evolve(this.#fold.state, event);
-        isAccess ||= rowOfControlEvent(event).leavesAccess !== true;
+        const { leavesAccess = false, isAwaited = false } = rowOfControlEvent(event);
+        change.isAccess ||= !leavesAccess;
+        change.isAwaited ||= isAwaited;
       }
     }
-    this.listener.onApplied(isAccess);
+    this.listener.onApplied(change);
   }
 }
 

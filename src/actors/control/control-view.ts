@@ -25,7 +25,7 @@ import {
 } from '../../kernel/index.js';
 import type { Access, Bus, Clock, KnownDatabase, KvGrant, KvLayout, RespAccess } from '../../ports/index.js';
 import { CONTROL_SHARD, kvPartitions } from '../../protocol/index.js';
-import { ControlFollower, type ControlFollowerPorts } from './control-follower.js';
+import { type AppliedChange, ControlFollower, type ControlFollowerPorts } from './control-follower.js';
 import { Grants } from './grants.js';
 import { RightsFreshness } from './rights-freshness.js';
 
@@ -91,7 +91,7 @@ export class ControlView implements Access, RespAccess {
   ) {
     const listener = {
       onRestart: () => this.#restarted(),
-      onApplied: (isAccess: boolean) => this.#applied(isAccess),
+      onApplied: (change: AppliedChange) => this.#applied(change),
       onHeard: (isAtEnd: boolean) => this.#heard(isAtEnd, ports.clock.monotonicMs()),
     };
     this.#follower = new ControlFollower(ports, listener, options.storedHere ? undefined : ALIVE_EVERY_MS);
@@ -260,11 +260,9 @@ export class ControlView implements Access, RespAccess {
     this.#phase += 1;
   }
 
-  #applied(isAccess: boolean): void {
-    if (isAccess) {
-      this.#accessChanged();
-      if (this.#isCaughtUp) this.#noticeSoon();
-    }
+  #applied({ isAccess, isAwaited }: AppliedChange): void {
+    if (isAccess) this.#accessChanged();
+    if ((isAccess || isAwaited) && this.#isCaughtUp) this.#noticeSoon();
     if (this.#goal !== undefined && this.position >= this.#goal) this.#caughtUp();
   }
 

@@ -27,6 +27,7 @@ export { MAX_PAUSE_MS } from './partition-copy.js';
 export { type DatabasePlace, type PartitionPlace, placeOfAccount, placeOfDatabase } from './places.js';
 export { PlanDataLimits } from './plan-limits.js';
 export { ProcessControl, SearchGrants } from './process-control.js';
+export { ProviderChecks } from './provider-checks.js';
 export { QuotaSlices } from './quota-slices.js';
 export { Revocations } from './revocations.js';
 export { Sweeps } from './sweeps.js';

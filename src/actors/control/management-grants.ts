@@ -1,7 +1,17 @@
 /** Grants of the management API, looked up in this process's copy of the control state. */
 import { timingSafeEqual } from 'node:crypto';
-import { type ApiKey, type ControlState, defaultKeyOf, roleIn } from '../../domain/control/index.js';
-import type { ManagementAccess, ManagementGrant } from '../../ports/index.js';
+import {
+  type ApiKey,
+  type ControlState,
+  defaultKeyOf,
+  type GroupRole,
+  mappedRoles,
+  type PersonRole,
+  roleIn,
+  type SignInSession,
+} from '../../domain/control/index.js';
+import type { AccountId } from '../../kernel/index.js';
+import type { ManagementAccess, ManagementGrant, ProvidedAccount } from '../../ports/index.js';
 import { hashSecret } from '../../protocol/index.js';
 
 export interface FreshState {
@@ -11,7 +21,11 @@ export interface FreshState {
 }
 
 export class ManagementGrants implements ManagementAccess {
-  constructor(private readonly view: FreshState) {}
+  /** @param knowsProvider  sessions of providers that are no longer in the settings are over */
+  constructor(
+    private readonly view: FreshState,
+    private readonly knowsProvider: (name: string) => boolean = () => true,
+  ) {}
 
   grantForKey(email: string, key: string): ManagementGrant | undefined {
     this.view.requireFresh();
@@ -30,6 +44,44 @@ export class ManagementGrants implements ManagementAccess {
     return this.view.state.signedOut.has(session);
   }
 
+  grantForSession(name: string, account: AccountId): ManagementGrant | undefined {
+    this.view.requireFresh();
+    const { accounts, sessions, providerPeople } = this.view.state;
+    const session = sessions.byName.get(name);
+    if (session === undefined || session.provider === '' || !this.knowsProvider(session.provider)) return undefined;
+    const { email, provider } = session;
+    const [found, role] = [accounts.get(account), providerPeople.roleOf(email, account)];
+    if (found === undefined || role === undefined) return undefined;
+    // Only the owner of a personal account acts for it alone.
+    return { email, account, isTeam: true, role, isReadOnly: false, keyName: `provider ${provider}` };
+  }
+
+  sessionNamed(name: string): SignInSession | undefined {
+    return this.view.state.sessions.byName.get(name);
+  }
+
+  providedAccounts(email: string): readonly ProvidedAccount[] {
+    const { accounts, providerPeople } = this.view.state;
+    const roles = providerPeople.byEmail.get(email)?.roles ?? [];
+    return roles.flatMap(({ account, role }) => {
+      const found = accounts.get(account);
+      return found === undefined ? [] : [{ account, name: found.name, role }];
+    });
+  }
+
+  rolesOfGroups(rules: readonly GroupRole[], groups: readonly string[]): readonly PersonRole[] {
+    return mappedRoles(this.view.state, rules, groups);
+  }
+
+  /** The owner of the installation's first account, or an admin of it by a provider. */
+  isOperator({ account, role }: ManagementGrant): boolean {
+    return account === this.firstAccount() && (role === 'owner' || role === 'admin');
+  }
+
+  firstAccount(): AccountId | undefined {
+    return this.view.state.firstStart?.account;
+  }
+
   #keyOf(sha256: string): ApiKey | undefined {
     const { apiKeys, people, accounts } = this.view.state;
     const own = people.mgmtKeys.get(sha256);
@@ -39,7 +91,7 @@ export class ManagementGrants implements ManagementAccess {
 
   #grantOf({ email, account: id, name, isReadOnly }: ApiKey): ManagementGrant | undefined {
     const account = this.view.state.accounts.get(id);
-    const role = account === undefined ? undefined : roleIn(account, email);
+    const role = account === undefined ? undefined : roleIn(account, email, this.view.state.providerPeople);
     if (account === undefined || role === undefined) return undefined;
     return { email, account: id, isTeam: account.team !== undefined, role, isReadOnly, keyName: name };
   }

@@ -77,6 +77,8 @@ export interface ProcessControlOptions {
   readonly prices: Prices;
   /** False for a process that neither accepts requests nor owns shards: it needs no fresh copy. */
   readonly asksOwner: boolean;
+  /** The identity providers of the settings. Default: none. */
+  readonly providers?: readonly { readonly name: string }[] | undefined;
 }
 
 export class ProcessControl {
@@ -128,7 +130,8 @@ export class ProcessControl {
       untilFresh: () => view.untilFresh(holdMs),
     };
     this.users = new AclAdministration(client, view, random);
-    this.management = new ManagementGrants(view);
+    const providers = new Set(options.providers?.map(({ name }) => name));
+    this.management = new ManagementGrants(view, (name) => providers.has(name));
     this.search = new SearchGrants(view);
   }
 

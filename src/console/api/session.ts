@@ -13,7 +13,18 @@ export interface Session {
   readonly operator: boolean;
   readonly until: string;
   readonly csrf: string;
+  /** Accounts that the groups of a provider's person give access to; undefined: signed in with a key. */
+  readonly accounts?: readonly { readonly customer_id: string; readonly name: string; readonly role: string }[];
 }
+
+/** An identity provider of the settings. */
+export interface Provider {
+  readonly name: string;
+  readonly label: string;
+}
+
+/** The providers that sign people in; without them the page asks for a key alone. */
+export const providers = signal<readonly Provider[]>([]);
 
 /** Undefined: not known yet. Null: not signed in. */
 export const session = signal<Session | null | undefined>(undefined);
@@ -30,7 +41,8 @@ const PATH = '/console/api/session';
 
 export async function loadSession(): Promise<void> {
   const answer = await fetch(PATH);
-  const shown = (await answer.json()) as { signed_in?: boolean } & Session;
+  const shown = (await answer.json()) as { signed_in?: boolean; providers?: readonly Provider[] } & Session;
+  providers.value = shown.providers ?? [];
   session.value = answer.ok && shown.signed_in === true ? shown : null;
 }
 
@@ -55,8 +67,41 @@ export async function signIn(email: string, key: string): Promise<string | undef
 }
 
 export async function signOut(): Promise<void> {
-  await fetch(PATH, { method: 'DELETE', headers: { 'Millrace-Csrf': session.value?.csrf ?? '' } });
-  session.value = null;
+  const answer = await fetch(PATH, { method: 'DELETE', headers: { 'Millrace-Csrf': session.value?.csrf ?? '' } });
+  const { provider_logout: logout } = (await answer.json().catch(() => ({}))) as { provider_logout?: string };
+  if (logout === undefined) await loadSession();
+  else location.assign(logout);
+}
+
+/** Acts for another account of the person from here on; the page is loaded again with its data. */
+export async function switchAccount(customerId: string): Promise<void> {
+  await fetch(`${PATH}/account`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'Millrace-Csrf': session.value?.csrf ?? '' },
+    body: JSON.stringify({ customer_id: customerId }),
+  });
+  location.assign('/console/');
+}
+
+const REFUSALS: Readonly<Record<string, string>> = {
+  refused: 'The provider refused the sign-in, or its answer was not valid. Begin again.',
+  expired: 'The sign-in took too long, or was begun in another browser. Begin again.',
+  unavailable: 'The provider cannot be reached. Keys work without it.',
+  'no-role': 'The provider signed you in, but no group of yours has a role here. An operator can add one.',
+  'no-email': 'The provider gave no verified e-mail address of yours.',
+  'other-subject': 'Your address belongs to another person of the provider, who signed in before.',
+};
+
+/** The reason why the provider's answer began no session, from the page's address. */
+export function providerRefusal(): string | undefined {
+  const kind = new URLSearchParams(location.search).get('refused');
+  return kind === null ? undefined : (REFUSALS[kind] ?? REFUSALS.refused);
+}
+
+/** The address that leads to the provider and back to this page. */
+export function signInUrl({ name }: Provider): string {
+  const to = location.search.includes('refused=') ? '/console/' : `${location.pathname}${location.search}`;
+  return `/console/api/sign-in/${name}?to=${encodeURIComponent(to)}`;
 }
 
 /** Called when the server reports that the session has ended. */

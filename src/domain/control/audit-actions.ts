@@ -70,6 +70,11 @@ export const AUDIT_ACTIONS = {
   undoChanges: [67, 'Undo Changes'],
   changePartitions: [68, 'Change Partitions'],
   cancelPartitions: [69, 'Cancel Change of Partitions'],
+  signIn: [70, 'Sign In'],
+  refuseSignIn: [71, 'Refuse Sign-In'],
+  signOut: [72, 'Sign Out'],
+  endSession: [73, 'End Session'],
+  changeProviderRoles: [74, 'Change Roles from Provider'],
 } as const satisfies Readonly<Record<string, readonly [number, string]>>;
 
 export type AuditAction = keyof typeof AUDIT_ACTIONS;

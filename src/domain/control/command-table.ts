@@ -67,6 +67,7 @@ import {
 } from './decide-management-teams.js';
 import { decideDeleteTrigger, decideListTriggers, decideSetTrigger } from './decide-management-triggers.js';
 import { decideEndSession, decideFold, decideLease, decideReturn } from './decide-quota.js';
+import { decideBeginSession, decideListSessions, decideSessionTokens, decideSetPersonRoles } from './decide-sign-in.js';
 import { decideDeleteUser, decideIssueToken, decideSetUser } from './decide-users.js';
 
 type ControlTable = { readonly [Type in ControlCommand['type']]: ControlRow<ControlCommandOf<Type>> };
@@ -136,6 +137,18 @@ export const CONTROL_COMMANDS: ControlTable = {
   DeleteApiKey: { decide: decideDeleteKey },
   ListApiKeys: { decide: decideListKeys, isRead },
   SignOut: { decide: decideSignOut },
+  BeginSession: {
+    decide: decideBeginSession,
+    tenant: ({ session }) => session.account,
+    bytes: ({ session, person }) =>
+      CONTROL_COMMAND_BYTES + session.tokens.length + NAME_BYTES * (person?.roles.length ?? 0),
+  },
+  SetPersonRoles: {
+    decide: decideSetPersonRoles,
+    bytes: ({ roles }) => CONTROL_COMMAND_BYTES + NAME_BYTES * roles.length,
+  },
+  SetSessionTokens: { decide: decideSessionTokens, bytes: ({ tokens }) => CONTROL_COMMAND_BYTES + tokens.length },
+  ListSessions: { decide: decideListSessions, isRead },
 
   CreateSearchIndex: { decide: decideCreateIndex },
   ListSearchIndexes: { decide: decideListIndexes, isRead },

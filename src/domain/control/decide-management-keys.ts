@@ -28,7 +28,8 @@ export function decideCreateKey(
   const known = state.apiKeys.byId.get(key.id);
   if (known !== undefined && known.sha256 === key.sha256 && known.email === email) return keysOf(email, state);
   const account = state.accounts.get(key.account);
-  if (account === undefined || roleIn(account, email) === undefined) return unknownAccount(key.account);
+  if (account === undefined || roleIn(account, email, state.providerPeople) === undefined)
+    return unknownAccount(key.account);
   const refusal = refuseName(key.name);
   if (refusal !== undefined) return refusal;
   if (!SHA256.test(key.sha256)) return rejected('BAD_VALUE', 'the hash of a key is not SHA-256');

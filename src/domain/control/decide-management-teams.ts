@@ -19,7 +19,9 @@ export function decideCreateTeam(command: ControlCommandOf<'CreateTeam'>, state:
   }
   if (!isEmail(account.email)) return rejected('BAD_VALUE', 'the owner of a team has an e-mail');
   const owner = personOf(account);
-  const owned = accountsOf(state, state.people.teamsOf(owner)).filter((team) => roleIn(team, owner) === 'owner');
+  const owned = accountsOf(state, state.people.teamsOf(owner)).filter(
+    (team) => roleIn(team, owner, state.providerPeople) === 'owner',
+  );
   if (owned.length >= MAX_OWNED_TEAMS) {
     return rejected('TOO_MANY', `a person owns at most ${MAX_OWNED_TEAMS} teams`);
   }

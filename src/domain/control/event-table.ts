@@ -50,6 +50,7 @@ import {
   userTokenIssued,
 } from './evolve-databases.js';
 import { searchIndexCreated, searchIndexDeleted, searchIndexSet, searchTombstoneRestored } from './evolve-search.js';
+import { providerPersonSet, sessionBegan, sessionTokensSet, signedOut } from './evolve-sign-in.js';
 import type { ControlState } from './state.js';
 
 export interface ControlEventRow<Event extends ControlEvent = ControlEvent> {
@@ -129,11 +130,10 @@ const CONTROL_EVENTS: EventTable = {
   AlertRestored: { evolve: alertRestored, leavesAccess },
   TriggerSet: { evolve: ({ trigger }, { triggers }) => triggers.put(trigger) },
   TriggerDeleted: { evolve: ({ trigger }, { triggers }) => triggers.delete(trigger) },
-  SignedOut: {
-    evolve: (event, { signedOut }) => signedOut.add(event, event.atMs),
-    isAwaited,
-    leavesAccess,
-  },
+  SignedOut: { evolve: signedOut, isAwaited, leavesAccess },
+  ProviderPersonSet: { evolve: providerPersonSet, isAwaited, leavesAccess },
+  SessionBegan: { evolve: sessionBegan, isAwaited, leavesAccess },
+  SessionTokensSet: { evolve: sessionTokensSet, leavesAccess },
 };
 
 export function rowOfControlEvent(event: ControlEvent): ControlEventRow {

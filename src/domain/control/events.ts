@@ -32,6 +32,7 @@ import {
   team,
   vectorShape,
 } from './management.js';
+import { providerPersonFields } from './provider-people.js';
 import {
   accountSecrets,
   aclUserFields,
@@ -46,6 +47,7 @@ import {
   userTokenFields,
 } from './records.js';
 import { sealedSecret } from './sealed-secret.js';
+import { signInSessionFields } from './sign-in-sessions.js';
 import { signedOutFields } from './signed-out.js';
 import { trigger } from './triggers.js';
 
@@ -176,6 +178,10 @@ export const controlEvents = {
     layoutChange: absent(layoutChange),
     former: absent(formerLayout),
   }),
+  /** The person's roles in absolute form; none: the person is removed, with the keys of the lost accounts. */
+  ProviderPersonSet: openKind(50, { ...providerPersonFields, atMs: integer }),
+  SessionBegan: openKind(51, { ...signInSessionFields, beganAtMs: integer }),
+  SessionTokensSet: openKind(52, { name: looseText(), tokens: looseText(), atMs: integer }),
   // ── in snapshots only ──
   AlertRestored: openKind(46, { alert }),
   SearchTombstoneRestored: openKind(37, {

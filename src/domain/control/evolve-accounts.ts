@@ -29,7 +29,7 @@ export function teamSet(event: ControlEventOf<'TeamSet'>, state: ControlState): 
   const account = { ...existing(state, event.account), team: event.team };
   state.putAccount(account);
   // CST6 (a person's key exists as long as the person acts for the account).
-  state.apiKeys.dropOf(account.id, ({ email }) => roleIn(account, email) !== undefined);
+  state.apiKeys.dropOf(account.id, ({ email }) => roleIn(account, email, state.providerPeople) !== undefined);
 }
 
 export function queueMoved({ account, owner }: ControlEventOf<'QueueMoved'>, state: ControlState): void {

@@ -15,17 +15,20 @@ export { DEFAULT_KEY_NAME, defaultKeyOf } from './decide-management-keys.js';
 export { rowOfControlEvent } from './event-table.js';
 export { type ControlEvent, controlEvents } from './events.js';
 export { evolve } from './evolve.js';
+export { type GroupRole, mappedRoles } from './group-roles.js';
 export * from './limits.js';
 export * from './management.js';
 export type * from './management-commands.js';
 export { isEmail, isIpv4Block } from './names.js';
 export { isPersons, personOf, queueOwnerOf, roleIn } from './people.js';
+export type { PersonRole } from './provider-people.js';
 export * from './quota-subjects.js';
 export { rebuildingEvents } from './rebuild.js';
 export type * from './records.js';
 export { ACCOUNT_SECRETS, isChangingLayout, NO_USAGE, utcDayOf } from './records.js';
 export type * from './sealed-secret.js';
 export { DEFAULT_SEARCH_LIMITS, DEFAULT_VECTOR_LIMITS } from './search-limits.js';
+export type { SignInSession } from './sign-in-sessions.js';
 export {
   ControlState,
   type ControlStateOptions,

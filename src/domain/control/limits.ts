@@ -53,6 +53,16 @@ export const MAX_TEAM_MEMBERS = 100;
 export const MAX_API_KEYS = 37;
 /** Signed-out sessions that have not expired: every process keeps all of them, about 100 bytes each. */
 export const MAX_SIGNED_OUT = 10_000;
+/** People with roles from a provider: every process keeps a copy of about 300 bytes each. */
+export const MAX_PROVIDER_PEOPLE = 10_000;
+/** Listed sessions of one person; of a provider's sessions the oldest ends. */
+export const MAX_PERSON_SESSIONS = 100;
+/** Listed sessions of all people: every process keeps a copy, at most about 4 KB each with a provider's tokens. */
+export const MAX_SESSIONS = 20_000;
+/** Length of a client's address and of its name. */
+export const MAX_SESSION_TEXT = 256;
+/** Sealed tokens of a provider: three tokens with the claims of a hundred groups. */
+export const MAX_SESSION_TOKENS = 32 * 1024;
 /** Length of a session's name; names made here have 20 characters. */
 export const MAX_SESSION_NAME = 64;
 /** The longest valid address of a mailbox. */

@@ -36,8 +36,10 @@ import {
   teamMember,
   vectorShape,
 } from './management.js';
+import { providerPersonFields } from './provider-people.js';
 import { account, databaseLimitFields, formerLayout, newAccount } from './records.js';
 import { type SealedSecret, sealedSecret } from './sealed-secret.js';
+import { signInSession, signInSessionFields } from './sign-in-sessions.js';
 import { signedOutFields } from './signed-out.js';
 import { trigger } from './triggers.js';
 
@@ -96,6 +98,18 @@ export const managementCommands = {
   ListApiKeys: openKind(36, { email: looseText() }),
   /** Answered with `SignedOut`. */
   SignOut: openKind(48, signedOutFields),
+  /** Answered with `SessionIs`, when the session is valid in every process. */
+  BeginSession: openKind(61, {
+    session: openRecord(signInSessionFields),
+    /** With a provider: the roles that the person has now. */
+    person: absent(openRecord(providerPersonFields)),
+  }),
+  /** Sets the roles from the provider; sessions without their role end. Answered with `SignedOut`. */
+  SetPersonRoles: openKind(62, { email: looseText(), roles: providerPersonFields.roles }),
+  /** Answered with `SessionIs`. */
+  SetSessionTokens: openKind(63, { session: looseText(), tokens: looseText() }),
+  /** Sessions of the person; of everyone who acts for the account if the e-mail is ''. Answered with `SessionsAre`. */
+  ListSessions: openKind(64, { account: accountId, email: looseText() }),
   CreateSearchIndex: openKind(37, {
     index: newSearchIndex,
   }),
@@ -160,6 +174,9 @@ export const managementReplies = {
   TeamIsGone: openKind(15, {}),
   ApiKeys: openKind(16, { keys: listOf(apiKey) }),
   SignedOut: openKind(22, {}),
+  SessionIs: openKind(29, { name: looseText() }),
+  /** Newest first, without their tokens. */
+  SessionsAre: openKind(30, { sessions: listOf(signInSession) }),
   OneSearchIndex: openKind(17, { index: searchIndex }),
   SearchIndexes: openKind(18, { indexes: listOf(searchIndex) }),
   Backups: openKind(19, { backups: listOf(backup) }),

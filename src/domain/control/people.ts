@@ -5,6 +5,7 @@
 import type { AccountId } from '../../kernel/index.js';
 import type { TeamRole } from './management.js';
 import { Owned } from './owned.js';
+import type { ProviderPeople } from './provider-people.js';
 import type { Account } from './records.js';
 
 export class People {
@@ -53,10 +54,14 @@ export function personOf({ email }: Pick<Account, 'email'>): string {
   return email.toLowerCase();
 }
 
-/** Undefined if the person may not act for the account. */
-export function roleIn(account: Account, email: string): TeamRole | undefined {
-  if (account.team !== undefined) return account.team.members.find((member) => member.email === email)?.role;
-  return isPersons(account) && personOf(account) === email ? 'owner' : undefined;
+/** Undefined if the person may not act for the account. A member's role has precedence over one from a provider. */
+export function roleIn(account: Account, email: string, providers: ProviderPeople): TeamRole | undefined {
+  const { team, id } = account;
+  const own =
+    team === undefined
+      ? isPersons(account) && personOf(account) === email && 'owner'
+      : team.members.find((member) => member.email === email)?.role;
+  return own || providers.roleOf(email, id);
 }
 
 /** Whether the account is a person's own: neither a team nor only a queue. */

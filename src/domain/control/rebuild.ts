@@ -42,6 +42,10 @@ export function* rebuildingEvents(state: ControlState): Iterable<ControlEvent> {
   for (const trigger of sorted(state.triggers.byId)) yield { type: 'TriggerSet', trigger, atMs: 0 };
   for (const entry of state.audit.all()) yield { type: 'AuditNoted', ...entry };
   for (const session of state.signedOut.all()) yield { type: 'SignedOut', ...session, atMs: 0 };
+  for (const { sinceMs: atMs, ...person } of sorted(state.providerPeople.byEmail)) {
+    yield { type: 'ProviderPersonSet', ...person, atMs };
+  }
+  for (const session of state.sessions.byName.values()) yield { type: 'SessionBegan', ...session };
 }
 
 function* accountEvents(record: Account): Iterable<ControlEvent> {

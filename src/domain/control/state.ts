@@ -19,8 +19,10 @@ import { BACKUP_TIMEOUT_MS } from './limits.js';
 import type { ApiKey, Backup } from './management.js';
 import { Owned } from './owned.js';
 import { People } from './people.js';
+import { ProviderPeople } from './provider-people.js';
 import type { Account, AclUserRecord, Database, TokenRole, UserToken } from './records.js';
 import { SearchIndexRecords } from './search-indexes.js';
+import { SignInSessions } from './sign-in-sessions.js';
 import { SignedOutSessions } from './signed-out.js';
 import { TriggerRecords } from './triggers.js';
 
@@ -114,6 +116,8 @@ export class ControlState extends DayCounts {
   readonly search = new SearchIndexRecords();
   readonly backups = new BackupRecords();
   readonly signedOut = new SignedOutSessions();
+  readonly sessions = new SignInSessions();
+  readonly providerPeople = new ProviderPeople();
   readonly alerts = new AlertRecords();
   readonly triggers = new TriggerRecords();
   readonly audit: AuditLog;

@@ -20,11 +20,12 @@ import { ConsoleCall, type ConsoleRoute, type ConsoleState } from './console-cal
 import { ConsoleEndpoint, type ConsoleParts } from './console-endpoint.js';
 import { MAX_CONSOLE_BODY_BYTES, MAX_SIGN_IN_BYTES } from './console-limits.js';
 import { PLANE_ROUTES } from './planes.js';
+import { PROVIDER_ROUTES, SIGN_IN_ROOT } from './provider-routes.js';
 import { CONSOLE_SESSION_ROUTES } from './session-routes.js';
 
 const ROOT = '/console';
 const API = `${ROOT}/api/`;
-const ROUTES: readonly ConsoleRoute[] = [...CONSOLE_SESSION_ROUTES, ...PLANE_ROUTES];
+const ROUTES: readonly ConsoleRoute[] = [...CONSOLE_SESSION_ROUTES, ...PROVIDER_ROUTES, ...PLANE_ROUTES];
 const OPEN = openPathsOf(ROUTES);
 
 export function createConsoleHandler(parts: ConsoleParts): Middleware {
@@ -38,7 +39,8 @@ export function createConsoleHandler(parts: ConsoleParts): Middleware {
     answer: (context, next) => {
       refuseOtherSites(context.req);
       if (!context.path.startsWith(API)) return pages(context, next);
-      if (!OPEN.has(context.path)) context.state.grant = sessionOf(endpoint.pages, context.req).grant;
+      const isOpen = OPEN.has(context.path) || context.path.startsWith(SIGN_IN_ROOT);
+      if (!isOpen) context.state.grant = sessionOf(endpoint.pages, context.req).grant;
       return api(context, next);
     },
     wording: managementRefusalOf,

@@ -3,6 +3,7 @@ import type { Middleware } from 'koa';
 import { ByteBudget } from '../../kernel/index.js';
 import type {
   Clock,
+  IdentityProviders,
   Log,
   ManagementAccess,
   ManagementControl,
@@ -41,6 +42,8 @@ export interface ConsoleParts {
   /** Cookies are sent only over TLS. */
   readonly isSecure: boolean;
   readonly isDraining: () => boolean;
+  /** Default: people sign in with keys alone. */
+  readonly providers?: IdentityProviders | undefined;
   /** Is this the operators' account? */
   isOperator(grant: ManagementGrant): boolean;
 }

@@ -3,9 +3,10 @@
  *
  *  CSE1 the secret of a session is only in its cookie, which scripts cannot read; no body contains it
  */
-import { uuidOf } from '../../protocol/index.js';
+import type { ProviderTokens } from '../../ports/index.js';
+import { accountIdOfUuid, uuidOf } from '../../protocol/index.js';
 import { askControl } from '../control-asking.js';
-import { MANAGEMENT_REFUSALS } from '../error-map.js';
+import { MANAGEMENT_REFUSALS, notFound } from '../error-map.js';
 import { type AnswerShape, json } from '../http/answer-shape.js';
 import type { BasicCredentials } from '../http/credentials.js';
 import { parsed } from '../http/json-scanner.js';
@@ -14,8 +15,10 @@ import { invalid, RefusedRequest } from '../http/refused.js';
 import { signedIn } from '../http/signing-in.js';
 import { sessionOf } from '../sessions/page-requests.js';
 import { type OpenedSession, sessionCookie, sessionInCookie } from '../sessions/sealed-sessions.js';
+import { noteOf, recordKeySession } from '../sessions/session-start.js';
 import { type ConsoleCall, type ConsoleRoute, consoleRoute } from './console-call.js';
 import type { ConsoleEndpoint } from './console-endpoint.js';
+import { accountsShown, clientOf, originOf } from './provider-routes.js';
 
 /** The answer without a session, not a failure: every page starts with this request. */
 const NOBODY = { signed_in: false };
@@ -30,7 +33,7 @@ export const CONSOLE_SESSION_ROUTES: readonly ConsoleRoute[] = [
     summary: 'Shows the session.',
     permission: 'open',
     answer: SHOWN,
-    handle: (call) => call.json(shownTo(call.endpoint, currentSession(call))),
+    handle: (call) => call.json(shownTo(call, currentSession(call))),
   }),
   consoleRoute(`POST ${SESSION}`, {
     summary: 'Begins a session.',
@@ -45,35 +48,74 @@ export const CONSOLE_SESSION_ROUTES: readonly ConsoleRoute[] = [
     answer: SHOWN,
     handle: signOut,
   }),
+  consoleRoute(`POST ${SESSION}/account`, {
+    summary: 'Has the session of a provider act for another account of its person.',
+    permission: 'open',
+    bodyBound: 'sign-in',
+    answer: SHOWN,
+    handle: switchAccount,
+  }),
 ];
 
 /** @throws Refused 400, 401, 429; CONTROL_STALE */
-function signIn(call: ConsoleCall): void {
+async function signIn(call: ConsoleCall): Promise<void> {
   const { endpoint, context } = call;
   const { parts, pages, signIns, addresses } = endpoint;
   const credentials = credentialsIn(call.body);
   const { email, key } = credentials;
   const signingIn = { signIns, address: () => addresses.of(context.req), secret: key, name: email };
-  if (signedIn(signingIn, () => parts.access.grantForKey(email, key)) === undefined) {
-    throw new RefusedRequest(MANAGEMENT_REFUSALS.unauthorized);
-  }
+  const grant = signedIn(signingIn, () => parts.access.grantForKey(email, key));
+  if (grant === undefined) throw new RefusedRequest(MANAGEMENT_REFUSALS.unauthorized);
   const { sessions } = pages;
-  const { text } = sessions.begin(credentials);
+  const session = sessions.begin(credentials);
+  await recordKeySession(parts, grant, session, clientOf(call));
+  const { text } = session;
   const cookie = sessionCookie(text, Math.floor(sessions.sessionMs / 1000), parts.isSecure);
-  call.json(shownTo(endpoint, sessions.opened(text)), { 'Set-Cookie': cookie });
+  call.json(shownTo(call, sessions.opened(text)), { 'Set-Cookie': cookie });
 }
 
 /** Removes the cookie and invalidates the session in every process. @throws Refused 401, 403; CONTROL_STALE */
 async function signOut(call: ConsoleCall): Promise<void> {
   const { endpoint, context } = call;
   const { parts, pages } = endpoint;
-  sessionOf(pages, context.req);
-  const session = pages.sessions.named(sessionInCookie(context.req.headers.cookie) as string);
-  if (session !== undefined) {
-    const { name, untilMs } = session;
-    await askControl(parts.control, { type: 'SignOut', session: name, untilMs }, 'SignedOut');
-  }
-  call.json(NOBODY, { 'Set-Cookie': sessionCookie('', 0, parts.isSecure) });
+  const { name, untilMs, grant } = sessionOf(pages, context.req);
+  const logout = await providerLogout(endpoint, name);
+  const { email, account, keyName } = grant;
+  const note = noteOf({
+    action: 'signOut',
+    actor: email,
+    source: `CONSOLE - ${keyName}`,
+    ...clientOf(call),
+    reason: '',
+  });
+  const command = { type: 'SignOut', session: name, untilMs } as const;
+  await askControl(parts.control, { type: 'Audited', account, note, command }, 'SignedOut');
+  const shown = logout === undefined ? NOBODY : { ...NOBODY, provider_logout: logout };
+  call.json(shown, { 'Set-Cookie': sessionCookie('', 0, parts.isSecure) });
+}
+
+/** The address at which the browser also ends the session of the provider. */
+async function providerLogout({ parts }: ConsoleEndpoint, name: string): Promise<string | undefined> {
+  const session = parts.access.sessionNamed(name);
+  if (session === undefined || session.provider === '') return undefined;
+  const tokens = parsed(Buffer.from(parts.sealing().open(session.tokens))) as ProviderTokens;
+  return parts.providers?.logoutUrl(session.provider, tokens, `${originOf(parts.publicUrls.search)}/console/`);
+}
+
+/** A session of a provider acts for another account of its person from here on. @throws Refused 400, 401, 403, 404 */
+function switchAccount(call: ConsoleCall): void {
+  const { endpoint, context } = call;
+  const { pages, parts } = endpoint;
+  const { grant } = sessionOf(pages, context.req);
+  const given = parsed(call.body) as { readonly customer_id?: unknown } | null;
+  const account = accountIdOfUuid(textIn('customer_id', given?.customer_id));
+  const isTheirs = parts.access.providedAccounts(grant.email).some((each) => each.account === account);
+  const text = sessionInCookie(context.req.headers.cookie) as string;
+  const switched = account === undefined || !isTheirs ? undefined : pages.sessions.switched(text, account);
+  if (switched === undefined) throw new RefusedRequest(notFound('account'));
+  const seconds = Math.ceil((switched.untilMs - parts.clock.nowMs()) / 1000);
+  const cookie = sessionCookie(switched.text, seconds, parts.isSecure);
+  call.json(shownTo(call, pages.sessions.opened(switched.text)), { 'Set-Cookie': cookie });
 }
 
 function currentSession({ endpoint, context }: ConsoleCall): OpenedSession | undefined {
@@ -81,9 +123,11 @@ function currentSession({ endpoint, context }: ConsoleCall): OpenedSession | und
   return text === undefined ? undefined : endpoint.pages.sessions.opened(text);
 }
 
-function shownTo({ parts }: ConsoleEndpoint, session: OpenedSession | undefined): object {
-  if (session === undefined) return NOBODY;
-  const { grant, untilMs, csrf } = session;
+function shownTo(call: ConsoleCall, session: OpenedSession | undefined): object {
+  const { parts } = call.endpoint;
+  if (session === undefined)
+    return parts.providers === undefined ? NOBODY : { ...NOBODY, providers: parts.providers.all };
+  const { grant, name, untilMs, csrf } = session;
   const { email, account, isTeam, role, isReadOnly, keyName } = grant;
   return {
     signed_in: true,
@@ -95,6 +139,7 @@ function shownTo({ parts }: ConsoleEndpoint, session: OpenedSession | undefined)
     operator: parts.isOperator(grant),
     until: new Date(untilMs).toISOString(),
     csrf,
+    ...(parts.access.sessionNamed(name)?.provider && { accounts: accountsShown(call, email) }),
   };
 }
 

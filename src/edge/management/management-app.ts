@@ -14,7 +14,7 @@ import type { ManagementGrant } from '../../ports/index.js';
 import { MANAGEMENT_REFUSALS, managementRefusalOf, queueBodyTooLarge, SHARED_REFUSALS } from '../error-map.js';
 import { PRIVATE_HEADERS } from '../http/answer.js';
 import { answer, answersRefusals, createApplication, readsBody, type Stage } from '../http/application.js';
-import { basicCredentials } from '../http/credentials.js';
+import { basicCredentials, bearerToken } from '../http/credentials.js';
 import { isLongBody, MAX_STRANGERS_BODY_BYTES, RequestBodyReader } from '../http/index.js';
 import { parsed } from '../http/json-scanner.js';
 import { RefusedRequest } from '../http/refused.js';
@@ -158,15 +158,20 @@ function grantFor(endpoint: ManagementEndpoint, request: IncomingMessage): Manag
 
 /** @throws Refused 401, 429; CONTROL_STALE */
 function grantForKey(
-  { signIns, addresses, parts }: ManagementEndpoint,
+  { signIns, addresses, parts, pages }: ManagementEndpoint,
   request: IncomingMessage,
   authorization: string | undefined,
 ): ManagementGrant {
   const credentials = basicCredentials(authorization);
-  if (credentials === undefined) throw new RefusedRequest(MANAGEMENT_REFUSALS.unauthorized, CHALLENGE);
-  const { email, key } = credentials;
-  const signingIn = { signIns, address: () => addresses.of(request), secret: key, name: email };
-  const grant = signedIn(signingIn, () => parts.access.grantForKey(email, key));
+  const session = bearerToken(authorization);
+  const secret = credentials?.key ?? session;
+  if (secret === undefined) throw new RefusedRequest(MANAGEMENT_REFUSALS.unauthorized, CHALLENGE);
+  const signingIn = { signIns, address: () => addresses.of(request), secret, name: credentials?.email };
+  const grant = signedIn(signingIn, () =>
+    credentials === undefined
+      ? pages.sessions.grantOfProvider(secret)
+      : parts.access.grantForKey(credentials.email, secret),
+  );
   if (grant === undefined) throw new RefusedRequest(MANAGEMENT_REFUSALS.unauthorized, CHALLENGE);
   return grant;
 }

@@ -4,6 +4,7 @@
  * of its key, until its fixed end (docs/decisions/console.md).
  */
 import { createHash } from 'node:crypto';
+import type { AccountId } from '../../kernel/index.js';
 import type { Clock, ManagementAccess, ManagementGrant, Random, Sealing } from '../../ports/index.js';
 import { newId } from '../../protocol/index.js';
 import { type BasicCredentials, bearerToken } from '../http/credentials.js';
@@ -14,8 +15,22 @@ const DEFAULT_SESSION_MS = 12 * 3_600_000;
 /** No valid session is longer. */
 const MAX_SESSION_CHARACTERS = 4096;
 
-interface Session extends BasicCredentials {
+interface Session {
   /** Identifies the session for sign-out: a sealed text can be encoded in several ways. */
+  readonly name: string;
+  readonly email: string;
+  readonly untilMs: number;
+  /** Undefined: begun with a provider, and the record of the session has the rest. */
+  readonly key?: string | undefined;
+  /** The account of a provider's session. */
+  readonly account?: AccountId | undefined;
+}
+
+/** Proof of the person: a key, or the account that a provider's groups give access to. */
+export type SessionProof = BasicCredentials | { readonly email: string; readonly account: AccountId };
+
+export interface SealedSession {
+  readonly text: string;
   readonly name: string;
   readonly untilMs: number;
 }
@@ -31,6 +46,7 @@ export interface SealedSessionPorts {
 
 export interface OpenedSession {
   readonly grant: ManagementGrant;
+  readonly name: string;
   readonly untilMs: number;
   /** The value of the header `CSRF_HEADER` for changes, unknown to other sites. */
   readonly csrf: string;
@@ -43,11 +59,21 @@ export class SealedSessions {
     this.sessionMs = ports.sessionMs ?? DEFAULT_SESSION_MS;
   }
 
-  /** @returns the session's text; the credentials have just been checked */
-  begin({ email, key }: BasicCredentials): { readonly text: string; readonly untilMs: number } {
+  /** @returns the session's text; the proof has just been checked */
+  begin(proof: SessionProof): SealedSession {
     const untilMs = Math.trunc(this.ports.clock.nowMs()) + this.sessionMs;
-    const session: Session = { name: newId('ses_', this.ports.random), email, key, untilMs };
-    return { text: this.ports.sealing().seal(JSON.stringify(session)), untilMs };
+    return this.#sealed({ name: newId('ses_', this.ports.random), untilMs, ...proof });
+  }
+
+  /** The text of a provider's session that acts for another account from here on; undefined for other sessions. */
+  switched(text: string, account: AccountId): SealedSession | undefined {
+    const session = this.#opened(text);
+    return session?.account === undefined ? undefined : this.#sealed({ ...session, account });
+  }
+
+  #sealed(session: Session): SealedSession {
+    const { name, untilMs } = session;
+    return { text: this.ports.sealing().seal(JSON.stringify(session)), name, untilMs };
   }
 
   /** Undefined for an invalid or expired session; sign-out is not checked. */
@@ -61,14 +87,21 @@ export class SealedSessions {
     return this.opened(text)?.grant;
   }
 
+  /** The same for the session of a provider; undefined for one of a key, which programs use itself. */
+  grantOfProvider(text: string): ManagementGrant | undefined {
+    return this.#opened(text)?.key === undefined ? this.grantFor(text) : undefined;
+  }
+
   /** Undefined as in `grantFor`. @throws CONTROL_STALE */
   opened(text: string): OpenedSession | undefined {
     const session = this.#opened(text);
     if (session === undefined || session.untilMs <= this.ports.clock.nowMs()) return undefined;
     const { access } = this.ports;
     if (access.isSignedOut(session.name)) return undefined;
-    const grant = access.grantForKey(session.email, session.key);
-    return grant === undefined ? undefined : { grant, untilMs: session.untilMs, csrf: csrfOf(session) };
+    const { name, email, key, account, untilMs } = session;
+    const ofProvider = account === undefined ? undefined : access.grantForSession(name, account);
+    const grant = key === undefined ? ofProvider : access.grantForKey(email, key);
+    return grant === undefined ? undefined : { grant, name, untilMs, csrf: csrfOf(session) };
   }
 
   #opened(text: string): Session | undefined {
@@ -89,8 +122,8 @@ function csrfOf({ name }: Session): string {
 
 /** Other data is sealed with the same key file. */
 function isSession(opened: unknown): opened is Session {
-  const { name, email, key, untilMs } = (opened ?? {}) as Partial<Record<keyof Session, unknown>>;
-  const texts = [name, email, key];
+  const { name, email, key, account, untilMs } = (opened ?? {}) as Partial<Record<keyof Session, unknown>>;
+  const texts = [name, email, key ?? account];
   return texts.every((text) => typeof text === 'string') && typeof untilMs === 'number';
 }
 

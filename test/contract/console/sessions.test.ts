@@ -1,5 +1,6 @@
 /** Signing in at the console, and the rights of its session. Proves CSE1, PGR1, PGR2, PGR3. */
 import { expect } from 'chai';
+import { MillraceError } from '../../../src/kernel/index.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 import { ConsoleStand, type SignedIn } from './console-stand.js';
 
@@ -46,6 +47,14 @@ describe('/console/api/session', () => {
     const { answer } = await stand.signIn();
     stand.isSecure = false;
     expect(answer.headers.get('set-cookie')).to.match(/; Secure$/);
+  });
+
+  it('POST begins a session although its record cannot be stored (SST1)', async () => {
+    const send = stand.control.send.bind(stand.control);
+    stand.control.send = () => Promise.reject(new MillraceError('STORAGE_FULL', 'no space'));
+    const { answer } = await stand.signIn();
+    stand.control.send = send;
+    expect(answer.status).to.equal(200);
   });
 
   it('POST answers 401 to a wrong key, without a challenge (PGR3)', async () => {

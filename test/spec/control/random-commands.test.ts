@@ -177,7 +177,7 @@ describe('control: after any commands', () => {
         // CST6.
         for (const { account, email } of state.apiKeys.byId.values()) {
           const found = state.accounts.get(account);
-          expect(found !== undefined && roleIn(found, email)).to.be.a('string');
+          expect(found !== undefined && roleIn(found, email, state.providerPeople)).to.be.a('string');
         }
         // CST7.
         for (const { database, account } of state.backups.byId.values()) {

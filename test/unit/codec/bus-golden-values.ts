@@ -99,6 +99,26 @@ export const GOLDEN_CONTROL_REPLIES: { readonly [Type in ControlReply['type']]: 
   ],
   AuditEntries: [{ type: 'AuditEntries', entries: [entry, { ...entry, entity: HALF_A_PAIR }] }],
   SignedOut: [{ type: 'SignedOut' }],
+  SessionIs: [{ type: 'SessionIs', name: 'ses_1' }],
+  SessionsAre: [
+    {
+      type: 'SessionsAre',
+      sessions: [
+        {
+          name: 'ses_1',
+          email: 'a@b.example',
+          account: account.id,
+          provider: 'sso',
+          keyName: '',
+          ip: '::1',
+          agent: 'browser',
+          untilMs: 2,
+          tokens: '',
+          beganAtMs: 1,
+        },
+      ],
+    },
+  ],
   FormatIs: [{ type: 'FormatIs', level: 2 }],
 };
 

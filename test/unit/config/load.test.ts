@@ -173,6 +173,8 @@ const BAD: Record<string, [string, string]> = {
   REGION: ['moon', 'accepts EU-CENTRAL-1 or US-EAST-1, not "moon"'],
   SIGN_IN_FAILURES: ['some', 'accepts a whole number from 0 to 1000000, not "some"'],
   READ_ONLY_KEYS_SEE_SECRETS: ['maybe', 'accepts true or false, not "maybe"'],
+  SIGN_IN_PROVIDERS: ['{}', 'accepts a JSON list of objects with name, issuer, clientId and roles'],
+  SIGN_IN_CHECK_MS: ['99', 'accepts a whole number of milliseconds from 100 to 60000, not "99"'],
   CONSOLE_SESSION_MS: ['59999', 'accepts a whole number from 60000 to 2592000000, not "59999"'],
   SECRET_MIN_CHARACTERS: ['513', 'accepts a whole number from 0 to 512, not "513"'],
   METRICS_TOKEN: ['a b', `accepts ${TOKEN}`],
@@ -442,6 +444,7 @@ describe('configuration: secrets', () => {
         'EMBEDDINGS_KEY',
         'OTLP_HEADERS',
         'SMTP_URL',
+        'SIGN_IN_PROVIDERS',
       ].map((name) => `MILLRACE_${name}`),
     );
   });
@@ -454,6 +457,7 @@ describe('configuration: secrets', () => {
         MILLRACE_ENCRYPTION_NEXT_KEY: canaryKey,
         MILLRACE_OTLP_HEADERS: `authorization=${CANARY}`,
         MILLRACE_SMTP_URL: `smtp://ops:${CANARY}@mail.example`,
+        MILLRACE_SIGN_IN_PROVIDERS: providersWith(CANARY),
       };
       const given = wrapped[variable] ?? CANARY;
       const env: Env = { ...REMOTE, [variable]: given };
@@ -522,3 +526,9 @@ describe('configuration: secrets that are stored elsewhere', () => {
     expect(() => loadConfig({ MILLRACE_KV_PORT: 'env:PORT' }, source)).to.throw('not "env:PORT"');
   });
 });
+
+/** A valid list with one identity provider, whose client has this secret. */
+function providersWith(clientSecret: string): string {
+  const roles = [{ group: '*', role: 'dev' }];
+  return JSON.stringify([{ name: 'sso', issuer: 'https://id.example', clientId: 'm', clientSecret, roles }]);
+}

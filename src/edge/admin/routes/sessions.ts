@@ -7,6 +7,7 @@ import { basicCredentials } from '../../http/credentials.js';
 import { FLAG, record, TEXT, TIME, wordOf } from '../../http/openapi/parts.js';
 import { RefusedRequest } from '../../http/refused.js';
 import { sessionCookie, sessionIn } from '../../sessions/sealed-sessions.js';
+import { recordKeySession } from '../../sessions/session-start.js';
 import { type AdminCall, type AdminRoute, adminRoute } from '../admin-call.js';
 
 const SHOWN = { email: TEXT, customer_id: TEXT, role: wordOf(TEAM_ROLES), readonly: FLAG, key: TEXT, operator: FLAG };
@@ -20,7 +21,10 @@ export const SESSION_ROUTES: readonly AdminRoute[] = [
       const { endpoint, request } = call;
       const credentials = basicCredentials(request.headers.authorization);
       if (credentials === undefined) throw new RefusedRequest(MANAGEMENT_REFUSALS.unauthorized);
-      const { text, untilMs } = endpoint.pages.sessions.begin(credentials);
+      const begun = endpoint.pages.sessions.begin(credentials);
+      const client = { ip: endpoint.addresses.of(request), agent: request.headers['user-agent'] ?? '' };
+      await recordKeySession(endpoint.parts, call.grant, begun, client);
+      const { text, untilMs } = begun;
       const csrf = endpoint.pages.sessions.opened(text)?.csrf;
       const until = new Date(untilMs).toISOString();
       call.json(JSON.stringify({ session: text, until, csrf, ...shown(call) }), {

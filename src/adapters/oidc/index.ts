@@ -1,0 +1,2 @@
+/** Identity providers over OpenID Connect. */
+export { OpenIdProviders } from './openid-providers.js';

@@ -1,0 +1,34 @@
+/** Events of sessions, and of people whom identity providers have signed in. */
+import type { ControlEventOf } from './events.js';
+import { roleIn } from './people.js';
+import type { ControlState } from './state.js';
+
+export function providerPersonSet(event: ControlEventOf<'ProviderPersonSet'>, state: ControlState): void {
+  const { email, provider, subject, roles, atMs } = event;
+  const before = state.providerPeople.byEmail.get(email)?.roles ?? [];
+  state.providerPeople.put({ email, provider, subject, roles, sinceMs: atMs });
+  // CST6 (a person's key exists as long as the person acts for the account).
+  const isLost = (id: (typeof before)[number]['account']) => {
+    const account = state.accounts.get(id);
+    return account === undefined || roleIn(account, email, state.providerPeople) === undefined;
+  };
+  for (const { account } of before) {
+    if (isLost(account)) state.apiKeys.dropOf(account, (key) => key.email !== email);
+  }
+}
+
+export function sessionBegan(
+  { type: _, ...session }: ControlEventOf<'SessionBegan'>,
+  { sessions }: ControlState,
+): void {
+  sessions.put(session);
+}
+
+export function sessionTokensSet({ name, tokens }: ControlEventOf<'SessionTokensSet'>, state: ControlState): void {
+  state.sessions.setTokens(name, tokens);
+}
+
+export function signedOut(event: ControlEventOf<'SignedOut'>, state: ControlState): void {
+  state.signedOut.add(event, event.atMs);
+  state.sessions.delete(event.session);
+}

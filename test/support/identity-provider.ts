@@ -1,0 +1,130 @@
+/** A real OpenID provider on loopback, whose people are known by name; signing in there is one call without a browser. */
+import { createServer, type Server } from 'node:http';
+import Provider, { type Configuration } from 'oidc-provider';
+
+export interface Person {
+  readonly email: string;
+  readonly isVerified?: boolean;
+  groups: string[];
+}
+
+const REQUEST_MS = 10_000;
+
+export class IdentityProviderStand {
+  readonly people = new Map<string, Person>();
+  /** Seconds; read when a token is issued. */
+  accessSeconds = 3600;
+  /** Answers all requests instead of the provider. */
+  instead: ((url: string) => { readonly status: number; readonly body: string } | undefined) | undefined;
+  #server: Server | undefined;
+  issuer = '';
+
+  async start(redirectUris: readonly string[], logoutUris: readonly string[] = []): Promise<this> {
+    const server = createServer();
+    this.#server = server;
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    this.issuer = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+    const provider = new Provider(this.issuer, this.#configuration(redirectUris, logoutUris));
+    const answer = provider.callback();
+    server.on('request', (request, response) => {
+      const given = this.instead?.(request.url ?? '');
+      if (given === undefined) void answer(request, response);
+      else response.writeHead(given.status, { 'Content-Type': 'application/json' }).end(given.body);
+    });
+    return this;
+  }
+
+  async stop(): Promise<void> {
+    this.#server?.closeAllConnections();
+    await new Promise((resolve) => this.#server?.close(resolve));
+  }
+
+  /** As a JSON list for the setting, with the rules. */
+  setting(roles: readonly object[], over: object = {}): string {
+    const { issuer } = this;
+    return JSON.stringify([
+      { name: 'sso', label: 'Company', issuer, clientId: 'millrace', clientSecret: SECRET, roles, ...over },
+    ]);
+  }
+
+  /**
+   * Signs the person in, as a browser that follows redirects and fills in the forms of the provider.
+   * @returns the address of the callback, with the provider's answer
+   */
+  signIn(url: string, name: string): Promise<string> {
+    return this.#filledIn(url, name, () => false);
+  }
+
+  async #filledIn(url: string, name: string, isEnd: (page: string) => boolean): Promise<string> {
+    const jar = new Map<string, string>();
+    let at = url;
+    let form: URLSearchParams | undefined;
+    for (let step = 0; step < 12; step += 1) {
+      const answer = await fetch(at, {
+        redirect: 'manual',
+        headers: { cookie: [...jar].map(([key, value]) => `${key}=${value}`).join('; ') },
+        signal: AbortSignal.timeout(REQUEST_MS),
+        ...(form !== undefined && { method: 'POST', body: form }),
+      });
+      form = undefined;
+      for (const cookie of answer.headers.getSetCookie()) {
+        const [key = '', value = ''] = (cookie.split(';')[0] as string).split('=');
+        if (value === '') jar.delete(key);
+        else jar.set(key, value);
+      }
+      const next = answer.headers.get('location');
+      if (next !== null) {
+        at = new URL(next, at).href;
+        if (!at.startsWith(this.issuer)) return at;
+        continue;
+      }
+      const page = await answer.text();
+      if (isEnd(page)) return at;
+      const hidden = [...page.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)"/g)];
+      form = new URLSearchParams(hidden.map(([, key = '', value = '']): [string, string] => [key, value]));
+      if (page.includes('name="login"')) form.set('login', name);
+      if (page.includes('name="login"')) form.set('password', 'x');
+      const [, action] = /<form[^>]*action="([^"]+)"/.exec(page) ?? [];
+      if (action === undefined)
+        throw new Error(`the provider answered ${answer.status} at ${at}: ${page.slice(0, 300)}`);
+      at = new URL(action, at).href;
+    }
+    throw new Error(`the provider does not lead back: ${at}`);
+  }
+
+  /** Confirms the code of a device in the same way. */
+  async confirmDevice(url: string, name: string): Promise<void> {
+    await this.#filledIn(url, name, (page) => page.includes('signed in') || page.includes('Sign-in Success'));
+  }
+
+  #configuration(redirectUris: readonly string[], logoutUris: readonly string[]): Configuration {
+    return {
+      clients: [
+        {
+          client_id: 'millrace',
+          client_secret: SECRET,
+          redirect_uris: [...redirectUris],
+          post_logout_redirect_uris: [...logoutUris],
+          grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
+          response_types: ['code'],
+        },
+      ],
+      cookies: { keys: ['of tests'] },
+      claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['groups'] },
+      features: {
+        devInteractions: { enabled: true },
+        deviceFlow: { enabled: true },
+        rpInitiatedLogout: { enabled: true },
+      },
+      ttl: { AccessToken: () => this.accessSeconds },
+      findAccount: (_context, id) => {
+        const person = this.people.get(id);
+        if (person === undefined) return undefined;
+        const { email, isVerified = true, groups } = person;
+        return { accountId: id, claims: () => ({ sub: id, email, email_verified: isVerified, groups: [...groups] }) };
+      },
+    };
+  }
+}
+
+const SECRET = 'the-secret-of-the-client-millrace';
