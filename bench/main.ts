@@ -5,6 +5,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, loadavg } from 'node:os';
 import { runAgainst } from './against.js';
+import { branches } from './branches.js';
 import { bullmqResp } from './bullmq-resp.js';
 import { clusterDatabases } from './cluster-databases.js';
 import { clusterFaults } from './cluster-faults.js';
@@ -36,7 +37,7 @@ import { workflowSteps } from './workflow-steps.js';
 
 const QUEUE_BENCHES = [queueDrain, queuePublish, queueLatency, queueDelayed, queueFair];
 const BENCHES: readonly Bench[] = [
-  ...[throughput, resp, bullmqResp, entries, outbox, idle, memory, collections, restart, stalls, subscribers],
+  ...[throughput, resp, bullmqResp, entries, outbox, idle, memory, collections, restart, branches, stalls, subscribers],
   ...QUEUE_BENCHES,
   ...[workflowSteps, workflowSleeping],
   statistics,

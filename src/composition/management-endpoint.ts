@@ -81,7 +81,7 @@ export function managementEndpoint(c: DependencyContainer, options: ManagementEn
 function branchesOf(c: DependencyContainer, { audit }: ManagementEndpointOptions): DatabaseBranches {
   const { view } = c.resolve(tokens.CONTROL);
   const ports = {
-    objects: tokens.storagePortsOf(c).objects,
+    ...tokens.storagePortsOf(c),
     gateway: c.resolve(tokens.GATEWAY),
     audit,
     refer: (request: BranchRequest) => c.resolve(tokens.BRANCH_JOBS).run(request),

@@ -1,9 +1,10 @@
 /**
- * The objects of branches: for each partition a manifest that names segments of its origin's snapshot, and the effects
- * after that snapshot.
+ * The objects of branches: for each partition a manifest that names segments of its origin's snapshot, and the entries
+ * or effects after that snapshot.
  *
  *   branch/<database>/<index of the partition>/manifest   in the form of a snapshot's, with one partition
- *   branch/<database>/<index of the partition>/tail       missing when there are no such effects
+ *   branch/<database>/<index of the partition>/tail       a copy of the effects after that snapshot, if it was needed
+ *   branch/<database>/<index of the partition>/copied     the manifest that replaces the first one after such a copy
  *
  *  BRR1 a manifest is removed before its tail, so that an incomplete set never looks complete
  */
@@ -16,7 +17,7 @@ type Objects = Pick<ObjectStore, 'get' | 'list'>;
 
 const PREFIX = 'branch/';
 
-export function branchObject(database: DatabaseId, index: number, part: 'manifest' | 'tail'): string {
+export function branchObject(database: DatabaseId, index: number, part: 'manifest' | 'copied' | 'tail'): string {
   return `${prefixOf(database)}${index}/${part}`;
 }
 
@@ -26,7 +27,27 @@ export async function readBranch(
   database: DatabaseId,
   index: number,
 ): Promise<Manifest | undefined> {
-  return manifestIn(objects, branchObject(database, index, 'manifest'));
+  const copied = await manifestIn(objects, branchObject(database, index, 'copied'));
+  return copied ?? manifestIn(objects, branchObject(database, index, 'manifest'));
+}
+
+export interface BranchManifest {
+  readonly database: DatabaseId;
+  readonly index: number;
+  readonly manifest: Manifest;
+}
+
+/** Those that count, of all branches. @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE */
+export async function branchManifests(objects: Objects): Promise<readonly BranchManifest[]> {
+  const found: BranchManifest[] = [];
+  for (const { name } of await objects.list(PREFIX)) {
+    if (!name.endsWith('/manifest')) continue;
+    const [database = '', index = ''] = name.slice(PREFIX.length).split('/');
+    const place = { database: database as DatabaseId, index: Number(index) };
+    const manifest = await readBranch(objects, place.database, place.index);
+    if (manifest !== undefined) found.push({ ...place, manifest });
+  }
+  return found;
 }
 
 async function manifestIn(objects: Pick<ObjectStore, 'get'>, name: string): Promise<Manifest | undefined> {
@@ -40,10 +61,8 @@ async function manifestIn(objects: Pick<ObjectStore, 'get'>, name: string): Prom
 /** Segments that a branch names, which therefore stay. @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE */
 export async function referredObjects(objects: Objects): Promise<Set<string>> {
   const referred = new Set<string>();
-  for (const { name } of await objects.list(PREFIX)) {
-    if (!name.endsWith('/manifest')) continue;
-    const manifest = await manifestIn(objects, name);
-    for (const { segments } of manifest?.partitions ?? []) for (const { object } of segments) referred.add(object);
+  for (const { manifest } of await branchManifests(objects)) {
+    for (const { segments } of manifest.partitions) for (const { object } of segments) referred.add(object);
   }
   return referred;
 }
@@ -60,7 +79,7 @@ export async function removeReferences(
   database: DatabaseId,
 ): Promise<void> {
   const names = (await objects.list(prefixOf(database))).map(({ name }) => name);
-  const isManifest = (name: string) => name.endsWith('/manifest');
+  const isManifest = (name: string) => !name.endsWith('/tail');
   for (const name of names.filter(isManifest)) await objects.delete(name);
   for (const name of names.filter((name) => !isManifest(name))) await objects.delete(name);
 }

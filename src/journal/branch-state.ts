@@ -1,23 +1,14 @@
 /**
- * Stores the first state of a branch: segments of its origin's snapshot by reference, and a copy of the effects after
- * it. No state is loaded or written, so the time depends on the entries after a snapshot, not on the number of keys.
+ * Stores the first state of a branch with a copy of the effects after its origin's snapshot, whose segments are referred
+ * to. The usual way, without a copy, is in branch-journal.ts; this one is for moments and sizes that it cannot serve.
  *
  *  BRS1 a state has every entry up to one position of its shard: the last one at the given time, or every one that was
  *       acknowledged before the request
  *  BRS2 references are stored before the snapshot is looked up again. The removal of snapshots deletes manifests first
  *       and then reads the references, so that a referenced segment is never removed
- *  BRS3 messages for the queue are left out: they are of the origin
  */
 import { encodeManifest, NO_HASH, sha256 } from '../codec/envelope/index.js';
-import { encodeCommand, RespCommandReader } from '../codec/resp/index.js';
-import {
-  type DatabaseId,
-  isMillraceError,
-  MillraceError,
-  type PartitionName,
-  type ShardName,
-} from '../kernel/index.js';
-import type { Clock } from '../ports/index.js';
+import { MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
 import {
   entrySections,
   type Manifest,
@@ -27,34 +18,20 @@ import {
 } from '../protocol/index.js';
 import type { AuditPorts } from './audit.js';
 import { isAfter } from './audit-moment.js';
+import {
+  type BranchPorts,
+  type BranchRequest,
+  manifestOf,
+  putOver,
+  type ReferredState,
+  withoutMessages,
+} from './branch-journal.js';
 import { branchObject, removeReferences } from './branch-references.js';
 import { CollectedEffects } from './collected-effects.js';
 import { chainAfter, readEntries } from './entry-reader.js';
 import { journalEndAt } from './journal-end.js';
 import { beginningFor } from './replay.js';
 import type { StoredManifest } from './snapshot-store.js';
-
-export interface BranchPorts extends AuditPorts {
-  readonly clock: Clock;
-}
-
-export interface BranchRequest {
-  readonly branch: DatabaseId;
-  /** Of the origin, in order of index; `shards[i]` holds `partitions[i]`. */
-  readonly partitions: readonly PartitionName[];
-  readonly shards: readonly ShardName[];
-  /** Undefined: now. */
-  readonly atMs: number | undefined;
-  /** The most bytes of one partition, because its owner stores it in one entry. */
-  readonly maxPartitionBytes: number;
-}
-
-export interface ReferredState {
-  readonly atMs: number;
-  /** Bytes of all segments that it refers to, and of those copied. */
-  readonly bytes: number;
-  readonly copiedBytes: number;
-}
 
 /** A snapshot may be removed while it is being referred to. */
 const TRIES = 5;
@@ -145,7 +122,7 @@ class ShardReferences {
     later: CollectedEffects,
     head: Manifest['head'],
   ): Promise<{ bytes: number; copiedBytes: number }> {
-    const { objects, clock } = this.ports;
+    const { objects } = this.ports;
     const { branch, partitions, maxPartitionBytes } = this.request;
     const index = partitions.indexOf(partition);
     const bytes = (base?.segments ?? []).reduce((sum, segment) => sum + segment.bytes, 0) + later.bytes;
@@ -161,32 +138,8 @@ class ShardReferences {
       segments.push({ object, bytes: tail.length, sha256: sha256(tail) });
     }
     const state: ManifestPartition = { name: partition, index: 0, hash: NO_HASH, keys: 0, digest: '', segments };
-    const nowMs = clock.nowMs();
-    const times = { createdAtMs: nowMs, headStoredAtMs: nowMs, journalBytes: 0 };
-    const manifest = { shard: this.shard, clusterId: '', head, partitions: [state], recentCommandIds: [], ...times };
+    const manifest = manifestOf(this.ports, this.shard, head, state);
     await putOver(objects, branchObject(branch, index, 'manifest'), encodeManifest(manifest));
     return { bytes, copiedBytes: segments.length > (base?.segments.length ?? 0) ? (segments.at(-1)?.bytes ?? 0) : 0 };
-  }
-}
-
-const OF_QUEUE = 'QUEUE.';
-
-/** BRS3 (messages for the queue are left out). */
-function withoutMessages(effects: Uint8Array): Uint8Array {
-  const bytes = Buffer.from(effects.buffer, effects.byteOffset, effects.byteLength);
-  if (!bytes.includes(OF_QUEUE)) return effects;
-  let kept = '';
-  for (const words of new RespCommandReader(bytes)) if (!words[0]?.startsWith(OF_QUEUE)) kept += encodeCommand(words);
-  return Buffer.from(kept, 'latin1');
-}
-
-/** A failed try may have left an object with this name. */
-async function putOver(objects: BranchPorts['objects'], name: string, bytes: Uint8Array): Promise<void> {
-  try {
-    await objects.put(name, bytes);
-  } catch (error) {
-    if (!isMillraceError(error, 'CONFLICT')) throw error;
-    await objects.delete(name);
-    await objects.put(name, bytes);
   }
 }

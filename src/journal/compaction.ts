@@ -22,6 +22,7 @@ import type { Clock, CompactionJob, CompactionResult, Journal, Log, ObjectStore 
 import type { BodySegmentRef, ManifestPartition } from '../protocol/index.js';
 import { RECENT_COMMANDS_KEPT, RECENT_COMMANDS_MS } from '../protocol/index.js';
 import { readBodySegment, writeBodySegments, writeFreshBodies } from './body-segments.js';
+import { copyReferred } from './branch-journal.js';
 import type { Chain } from './chain.js';
 import { CollectedEffects } from './collected-effects.js';
 import { chainAfter, readEntries } from './entry-reader.js';
@@ -328,9 +329,12 @@ async function finish(
   const plan = planRetention(manifests, limits.retention, ports.clock.nowMs(), ceiling);
   if (plan.isOver) ports.log.warn('journal.over-total', { shard, ...ceiling });
   const { first } = await ports.journal.tail(shard);
+  let purgeBelow = first;
   try {
     const deleted = await store.prune(shard, plan.keep);
     if (deleted > 0) ports.log.debug('snapshot.pruned', { shard, deleted });
+    // BRJ1: the references are read after older snapshots are removed.
+    if (plan.purgeBelow !== undefined) purgeBelow = await copyReferred(ports, shard, plan.purgeBelow);
   } catch (error) {
     ports.log.warn('snapshot.prune-failed', { shard, reason: describeError(error) });
   }
@@ -342,7 +346,7 @@ async function finish(
     coveredPosition: head.position,
     // The newest entry is never removed either: it comes after the older of two manifests (RET1: the two newest
     // manifests stay).
-    purgeBelow: Math.max(first, plan.purgeBelow ?? first),
+    purgeBelow: Math.max(first, purgeBelow),
     snapshotBytes: segmentsOf(newest.manifest).reduce((sum, { bytes }) => sum + bytes, 0),
   };
 }

@@ -11,7 +11,7 @@ import { isMillraceError, MillraceError } from './errors.js';
  *    messages of databases: the effects `QUEUE.PENDING` and `QUEUE.SENT`, and event 49 of queues, `OutboxTaken`;
  *    the effects of arrays, vector indexes and full-text indexes: `AR*`, `VECTOR.*`, `SEARCH.*`
  * 5  the effects of streams `XCFGSET`, `XIDMPRECORD` and `XNACK`; branches of databases: the last field of
- *    `DatabaseCreated`; the effects of filters and sketches: `BF.*`, `CF.*`, `CMS.*`, `TOPK.*`, `TDIGEST.*`, `SKETCH.*`;
+ *    `DatabaseCreated`, manifests with ranges of a journal; the effects of filters and sketches: `BF.*`, `CF.*`, `CMS.*`, `TOPK.*`, `TDIGEST.*`, `SKETCH.*`;
  *    triggers: events 47 and 48 of the control state, alert rules of the kind `trigger-lag`;
  *    the effects of vector sets: `VRECORD`, `VREM`, `VSETATTR`;
  *    layouts of databases: event 49 of the control state, the effects `PARTITION.CLOSE` and `PARTITION.OPEN`

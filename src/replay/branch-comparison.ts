@@ -7,8 +7,7 @@
  * Memory is one partition in two states, and a record for each differing key, at most `MAX_KEYS`.
  */
 import { compileGlob } from '../domain/kv/index.js';
-import { loadState } from '../journal/backup/index.js';
-import { type KeyLook, readBranch, ShardReplay, wordJson } from '../journal/index.js';
+import { type KeyLook, loadBranch, readBranch, ShardReplay, wordJson } from '../journal/index.js';
 import { type ByteString, type DatabaseId, MillraceError, type PartitionName } from '../kernel/index.js';
 import type { AuditTask } from '../ports/index.js';
 import { kvPartition, shardOf } from '../protocol/index.js';
@@ -119,7 +118,7 @@ async function firstState(ports: ComparisonPorts, branch: DatabaseId, index: num
   const [state] = (await readBranch(ports.objects, branch, index))?.partitions ?? [];
   if (state === undefined) throw new MillraceError('NOT_FOUND', 'the first data of the branch is gone');
   const fold = newFold(ports);
-  await loadState(ports, state, fold, Number.POSITIVE_INFINITY, async () => {});
+  await loadBranch(ports, state, fold, Number.POSITIVE_INFINITY, async () => {});
   return fold;
 }
 

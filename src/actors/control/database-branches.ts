@@ -12,6 +12,7 @@ import {
   branchObject,
   type ReferredState,
   readBranch,
+  referInPlace,
   removeReferences,
 } from '../../journal/index.js';
 import {
@@ -28,9 +29,12 @@ import type {
   Branches,
   BranchSelection,
   BranchSize,
+  Clock,
   ComparedBranch,
+  Journal,
   JournalAudit,
   KvGateway,
+  Log,
   MergeOrder,
   MergeOutcome,
   ObjectStore,
@@ -43,10 +47,13 @@ import type {
 import { kvPartition, shardOf } from '../../protocol/index.js';
 
 export interface DatabaseBranchesPorts {
+  readonly clock: Clock;
+  readonly journal: Journal;
   readonly objects: ObjectStore;
+  readonly log: Log;
   readonly gateway: KvGateway;
   readonly audit: JournalAudit;
-  /** Runs in a separate process. @throws MillraceError */
+  /** Copies entries, in a separate process. @throws MillraceError */
   refer(request: BranchRequest): Promise<ReferredState>;
   /** The user of a token of this database; undefined: it is no token. */
   userOfToken(database: DatabaseId, token: string): string | undefined;
@@ -111,7 +118,8 @@ export class DatabaseBranches implements Branches {
     const names = Array.from({ length: partitions }, (_, index) => kvPartition(origin, index));
     const shards = names.map((partition) => shardOf('kv', partition, kvShards));
     try {
-      const referred = await this.ports.refer({ branch, partitions: names, shards, atMs, maxPartitionBytes });
+      const request = { branch, partitions: names, shards, atMs, maxPartitionBytes };
+      const referred = (await referInPlace(this.ports, request)) ?? (await this.ports.refer(request));
       return referred.atMs;
     } catch (error) {
       await this.forget(branch);

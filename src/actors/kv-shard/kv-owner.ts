@@ -5,8 +5,8 @@
 
 import { decodeKvDelivery, encodeKvDelivery } from '../../codec/remote/index.js';
 import { type Audience, KvEngine, permissionsOf } from '../../domain/kv/index.js';
-import { type KeptObjects, loadKept, loadState } from '../../journal/backup/index.js';
-import { readBranch } from '../../journal/index.js';
+import { type KeptObjects, loadKept } from '../../journal/backup/index.js';
+import { loadBranch, readBranch } from '../../journal/index.js';
 import { type DatabaseId, MillraceError, type SessionId, type ShardName } from '../../kernel/index.js';
 import type {
   Bus,
@@ -271,7 +271,7 @@ function outboxParts({ accounts, destinations, random, queue, branchOf }: KvOwne
 }
 
 /** The objects of a branch are stored before its record, so a process without the record looks for them. */
-function branchStates({ branchOf, objects, log, clock, timers }: KvOwnerPorts): BranchStates {
+function branchStates({ branchOf, journal, objects, log, clock, timers }: KvOwnerPorts): BranchStates {
   return {
     mayBe: (database) => branchOf(database)?.isBranch !== false,
     load: async (partition, fold) => {
@@ -281,7 +281,7 @@ function branchStates({ branchOf, objects, log, clock, timers }: KvOwnerPorts): 
         if (branchOf(database)?.isBranch !== true) return undefined;
         throw new MillraceError('NOT_FOUND', 'the first data of this branch is gone: discard the branch', { database });
       }
-      return loadState({ objects, log }, state, fold, MAX_REPLACEMENT_BYTES, pauses(clock, timers));
+      return loadBranch({ journal, objects, log }, state, fold, MAX_REPLACEMENT_BYTES, pauses(clock, timers));
     },
   };
 }

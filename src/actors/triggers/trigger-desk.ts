@@ -2,6 +2,7 @@
 import type { Trigger, TriggerStart } from '../../domain/control/index.js';
 import { ErrorReply } from '../../domain/kv/index.js';
 import type { AccountTerms } from '../../domain/queue/index.js';
+import { clockAfter, endPosition, positionBefore } from '../../journal/index.js';
 import {
   type AccountId,
   type ByteString,
@@ -25,7 +26,6 @@ import type { ChangedKey } from './change-record.js';
 import { KeySelection } from './key-selection.js';
 import { layoutParts, type RelayPlace, relayPlaces } from './layout-parts.js';
 import type { CopyPorts } from './partition-copies.js';
-import { clockAfter, endPosition, positionBefore } from './position-at.js';
 import { type FeedStart, TriggerFeed } from './trigger-feed.js';
 import { laneQueues, type MessagePorts, messageOf } from './trigger-messages.js';
 import { partitionsByShard, placeOf, positionIn, sequenceAfter } from './trigger-position.js';

@@ -9,7 +9,6 @@ export {
   type KeptObjects,
   keptBackups,
   loadKept,
-  loadState,
   readKept,
   removeAllOf,
   removeKept,

@@ -50,20 +50,7 @@ export async function loadKept(
   maxBytes: number,
   pause: () => Promise<void>,
 ): Promise<Uint8Array[]> {
-  return loadState({ objects, log }, await readKept(objects, manifest), fold, maxBytes, pause);
-}
-
-/**
- * As `loadKept`, for a state that was read. The first state of a branch has no digest, because it was never loaded.
- * @throws as `loadKept`
- */
-export async function loadState(
-  { objects, log }: KeptObjects,
-  partition: ManifestPartition,
-  fold: PartitionFold,
-  maxBytes: number,
-  pause: () => Promise<void>,
-): Promise<Uint8Array[]> {
+  const partition = await readKept(objects, manifest);
   const { name } = partition;
   const bytes = partition.segments.reduce((sum, segment) => sum + segment.bytes, 0);
   if (bytes > maxBytes) {
@@ -75,7 +62,7 @@ export async function loadState(
     for (const _ of fold.applyInSlices(segment)) await pause();
     segments.push(segment);
   }
-  if (partition.digest === '' || fold.size === partition.keys) return segments;
+  if (fold.size === partition.keys) return segments;
   throw new MillraceError('JOURNAL_DAMAGED', 'a kept state has another number of keys', { partition: name });
 }
 

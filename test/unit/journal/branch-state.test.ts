@@ -1,10 +1,12 @@
-/** The first state of a branch is a snapshot by reference and the effects after it. Proves BRS1–BRS3, BRR1, SNS4. */
+/** The first state of a branch is a snapshot by reference and the effects after it. Proves BRS1, BRS2, BRJ1–BRJ3, BRR1, SNS4. */
 import { expect } from 'chai';
 import { type KvWork, replayFold } from '../../../src/actors/kv-shard/index.js';
 import type { ShardActor } from '../../../src/actors/runtime/index.js';
-import { loadState } from '../../../src/journal/backup/index.js';
 import {
+  copyReferred,
+  loadBranch,
   readBranch,
+  referInPlace,
   referredObjects,
   referringBranches,
   referState,
@@ -36,18 +38,33 @@ describe('the first state of a branch', () => {
     await stand.settle();
   }
 
-  function refer(over: { atMs?: number; maxPartitionBytes?: number; objects?: ObjectStore } = {}) {
-    const { objects = stand.objects, atMs, maxPartitionBytes = 1e9 } = over;
-    const ports = { journal: stand.journal, objects, log: silentLog, clock: stand.time };
-    return referState(ports, { branch: BRANCH, partitions: [partition], shards: [SHARD], atMs, maxPartitionBytes });
+  interface Asked {
+    readonly atMs?: number;
+    readonly maxPartitionBytes?: number;
+    readonly objects?: ObjectStore;
   }
+  const portsOf = ({ objects = stand.objects }: Asked = {}) => ({
+    journal: stand.journal,
+    objects,
+    log: silentLog,
+    clock: stand.time,
+  });
+  const requestOf = ({ atMs, maxPartitionBytes = 1e9 }: Asked) => ({
+    branch: BRANCH,
+    partitions: [partition],
+    shards: [SHARD],
+    atMs,
+    maxPartitionBytes,
+  });
+  const refer = (asked: Asked = {}) => referState(portsOf(asked), requestOf(asked));
+  const inPlace = (asked: Asked = {}) => referInPlace(portsOf(asked), requestOf(asked));
 
   async function loaded() {
     const manifest = await readBranch(stand.objects, BRANCH, 0);
     const state = manifest?.partitions[0];
     const fold = replayFold();
     if (state === undefined) throw new Error('no state');
-    await loadState({ objects: stand.objects, log: silentLog }, state, fold, 1e9, async () => {});
+    await loadBranch(portsOf(), state, fold, 1e9, async () => {});
     return { fold, state };
   }
 
@@ -114,5 +131,86 @@ describe('the first state of a branch', () => {
       );
     expect(await codeOf(refer({ atMs: stand.time.nowMs() + 1 }))).to.equal('INVALID');
     expect(await codeOf(refer({ maxPartitionBytes: 10 }))).to.equal('CONFLICT');
+  });
+
+  it('refers to the entries after the snapshot, without a copy, and has every acknowledged write (BRJ1)', async () => {
+    expect((await inPlace())?.copiedBytes).to.equal(0);
+    expect((await loaded()).fold.digest(), 'without a snapshot').to.equal(liveDigest());
+    await stand.compact(actor);
+    await run('SET later 2', 'DEL kept');
+    const digest = liveDigest();
+    await inPlace();
+    await run('SET more 3');
+    const { fold, state } = await loaded();
+    expect(fold.digest()).to.equal(digest);
+    expect(state.segments.map(({ object }) => object.split('/')[0])).to.deep.equal([SHARD, 'journal']);
+    await removeReferences(stand.objects, BRANCH);
+    expect(await referringBranches(stand.objects)).to.have.property('size', 0);
+  });
+
+  it('refers to the entries up to an earlier moment', async () => {
+    await stand.compact(actor);
+    await run('SET later 2');
+    const before = liveDigest();
+    const atMs = stand.time.nowMs() + 500;
+    await stand.time.advance(1000);
+    await run('SET later 3');
+    await inPlace({ atMs });
+    expect((await loaded()).fold.digest()).to.equal(before);
+  });
+
+  it('is left to the copying way when the size is not surely within the bound, or the snapshot is gone (BRJ1)', async () => {
+    await stand.compact(actor);
+    await run('SET later 2');
+    expect(await inPlace({ maxPartitionBytes: 10 })).to.equal(undefined);
+    const [gone] = (await stand.objects.list(`${SHARD}/manifest/`)).map(({ name }) => name);
+    let stored = false;
+    const { objects } = stand;
+    const racing: ObjectStore = {
+      put: async (name, bytes) => {
+        await objects.put(name, bytes);
+        stored = true;
+      },
+      list: (prefix) => objects.list(prefix),
+      delete: (name) => objects.delete(name),
+      get: async (name) => (stored && name === gone ? undefined : objects.get(name)),
+    };
+    expect(await inPlace({ objects: racing })).to.equal(undefined);
+  });
+
+  it('keeps its entries when the front of the journal is removed: they are copied before, or stay (BRJ2)', async () => {
+    await stand.compact(actor);
+    await run('SET later 2', 'DEL kept');
+    const digest = liveDigest();
+    await inPlace();
+    await run('SET more 3');
+    const { last } = await stand.journal.tail(SHARD);
+    const failing: ObjectStore = {
+      put: () => Promise.reject(new Error('no room')),
+      list: (prefix) => stand.objects.list(prefix),
+      delete: (name) => stand.objects.delete(name),
+      get: (name) => stand.objects.get(name),
+    };
+    const kept = await copyReferred(portsOf({ objects: failing }), SHARD, last);
+    expect(kept).to.be.lessThan(last);
+    await stand.journal.truncateFront(SHARD, kept);
+    expect((await loaded()).fold.digest()).to.equal(digest);
+    expect(await copyReferred(portsOf(), SHARD, last)).to.equal(last);
+    await stand.journal.truncateFront(SHARD, last);
+    const { fold, state } = await loaded();
+    expect(fold.digest()).to.equal(digest);
+    expect(state.segments.map(({ object }) => object.split('/')[0])).to.deep.equal([SHARD, 'branch']);
+    await removeReferences(stand.objects, BRANCH);
+    expect(await referringBranches(stand.objects)).to.have.property('size', 0);
+  });
+
+  it('is refused, not shown with fewer keys, when the journal has other entries than it refers to', async () => {
+    await run('SET later 2');
+    await inPlace();
+    const { last } = await stand.journal.tail(SHARD);
+    await run('SET more 3');
+    await stand.journal.truncateFront(SHARD, last + 1);
+    const error = await loaded().catch((cause: unknown) => cause);
+    expect(isMillraceError(error, 'JOURNAL_DAMAGED')).to.equal(true);
   });
 });

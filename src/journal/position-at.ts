@@ -1,8 +1,8 @@
 /** Finds positions in the journal of a shard: its end, and the last entry before an instant. */
-import { decodeMessage } from '../../codec/envelope/index.js';
-import { journalEndAt } from '../../journal/index.js';
-import { MillraceError, type ShardName } from '../../kernel/index.js';
-import type { Journal } from '../../ports/index.js';
+import { decodeMessage } from '../codec/envelope/index.js';
+import { MillraceError, type ShardName } from '../kernel/index.js';
+import type { Journal } from '../ports/index.js';
+import { journalEndAt } from './journal-end.js';
 
 /** The position of the last complete entry. @throws JOURNAL_UNAVAILABLE */
 export async function endPosition(journal: Journal, shard: ShardName): Promise<number> {
