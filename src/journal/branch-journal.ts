@@ -77,7 +77,7 @@ function rangeOf({ object }: SegmentRef): JournalRange | undefined {
  * @throws INVALID for a moment that is not kept; JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE
  */
 export async function referInPlace(ports: BranchPorts, request: BranchRequest): Promise<ReferredState | undefined> {
-  const { atMs = ports.clock.nowMs() } = request;
+  const atMs = instantOf(ports, request);
   let bytes = 0;
   for (const shard of new Set(request.shards)) {
     const written = await referShard(ports, request, shard);
@@ -87,12 +87,20 @@ export async function referInPlace(ports: BranchPorts, request: BranchRequest): 
   return { atMs, bytes, copiedBytes: 0 };
 }
 
+/** @throws INVALID for a moment to come */
+export function instantOf({ clock }: BranchPorts, { atMs }: BranchRequest): number {
+  const nowMs = clock.nowMs();
+  if (atMs === undefined || atMs <= nowMs) return atMs ?? nowMs;
+  throw new MillraceError('INVALID', `${new Date(atMs).toISOString()} has not come yet`);
+}
+
 /** @returns the bytes referred to */
 async function referShard(ports: BranchPorts, request: BranchRequest, shard: ShardName): Promise<number | undefined> {
   const { journal, objects, log } = ports;
   const { branch, partitions, shards, atMs, maxPartitionBytes } = request;
   const tail = await journal.tail(shard);
-  const last = atMs === undefined ? tail.last : await positionBefore(journal, shard, atMs + 1);
+  const last = atMs === undefined ? tail.last : await lastAt(journal, shard, atMs);
+  if (last === undefined) return undefined;
   const { head } = await journalEndAt(journal, shard, { ...tail, last });
   const { base } = await beginningFor(ports, shard, { kind: 'position', position: head.position }, new Set());
   if (base === undefined && (await hasSnapshot(ports, shard))) return undefined;
@@ -117,6 +125,16 @@ async function referShard(ports: BranchPorts, request: BranchRequest, shard: Sha
     base === undefined ? !(await hasSnapshot(ports, shard)) : (await objects.get(base.name)) !== undefined;
   if (!isStill) log.debug('branch.snapshot-changed', { shard });
   return isStill ? bytes : undefined;
+}
+
+/** The last position at an instant; undefined: the journal does not go back so far, and a snapshot may. */
+async function lastAt(journal: Journal, shard: ShardName, atMs: number): Promise<number | undefined> {
+  try {
+    return await positionBefore(journal, shard, atMs + 1);
+  } catch (error) {
+    if (isMillraceError(error, 'INVALID')) return undefined;
+    throw error;
+  }
 }
 
 /** One segment for the entries after the snapshot, with an upper bound of their bytes. */

@@ -21,6 +21,7 @@ import { isAfter } from './audit-moment.js';
 import {
   type BranchPorts,
   type BranchRequest,
+  instantOf,
   manifestOf,
   putOver,
   type ReferredState,
@@ -42,9 +43,7 @@ const TRIES = 5;
  *         JOURNAL_UNAVAILABLE
  */
 export async function referState(ports: BranchPorts, request: BranchRequest): Promise<ReferredState> {
-  const nowMs = ports.clock.nowMs();
-  const { atMs = nowMs } = request;
-  if (atMs > nowMs) throw new MillraceError('INVALID', `${new Date(atMs).toISOString()} has not come yet`);
+  const atMs = instantOf(ports, request);
   let bytes = 0;
   let copiedBytes = 0;
   for (const shard of new Set(request.shards)) {

@@ -130,6 +130,7 @@ describe('the first state of a branch', () => {
         (error: unknown) => (isMillraceError(error) ? error.code : String(error)),
       );
     expect(await codeOf(refer({ atMs: stand.time.nowMs() + 1 }))).to.equal('INVALID');
+    expect(await codeOf(inPlace({ atMs: stand.time.nowMs() + 1 }))).to.equal('INVALID');
     expect(await codeOf(refer({ maxPartitionBytes: 10 }))).to.equal('CONFLICT');
   });
 
