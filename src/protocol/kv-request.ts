@@ -172,5 +172,7 @@ export const kvResponseOf = (reply: Shape<Reply>) =>
     hasSaid: absent(flag),
     /** The SLOWLOG threshold of the database; only set below a millisecond. */
     slowerThanMicros: absent(integer),
+    /** Changes that the asked indexes of keys do not have yet; only set after a question to one. */
+    indexLag: absent(integer),
   });
 export type KvResponse = TypeOf<ReturnType<typeof kvResponseOf>>;

@@ -313,6 +313,9 @@ export class ShardCommandRunner {
     execution.startedAtMs = startedAtMs > 0 ? startedAtMs - work.spentMs : 0;
     this.#clock.end(execution, spec, words, reply);
     this.#keepReply(owned, engine, work, reply);
+    if (spec.waitsForIndex !== undefined && !isPart) {
+      work.indexLag = (work.indexLag ?? 0) + (engine.searches.lookUp(words[1] as string)?.pending ?? 0);
+    }
     if (tracksScript) trackScript(owned, work, trackFor);
     else if (trackFor !== undefined && !isWrite(spec)) track(owned, keysOf(spec, words), trackFor);
     if (!isPart) this.#noteOutcome(execution, spec, words);

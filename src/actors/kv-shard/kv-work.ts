@@ -51,6 +51,8 @@ export class KvWork implements Work {
   slowerThanMicros: number | undefined;
   /** The partition; the answer to a request that only read names its latest token. */
   askedOf: { readonly latestToken: string } = NOTHING_STORED;
+  /** See KvResponse. */
+  indexLag: number | undefined;
   /** The command, by its place, that has waited for its index. */
   indexAwaited = -1;
   /** Its index was not ready in time. */
@@ -122,11 +124,28 @@ export class KvWork implements Work {
   release(position: number): void {
     this.trace?.released(position);
     const syncToken = this.hasWritten ? `${position}-${this.ordinal}` : this.askedOf.latestToken;
-    const { replies, isAborted, isFull, scriptReads, denials, hasSaid, slowerThanMicros } = this;
+    const { replies, isAborted, isFull, scriptReads, denials, hasSaid, slowerThanMicros, indexLag } = this;
     const isPlain =
-      !isAborted && !isFull && scriptReads === undefined && denials === undefined && slowerThanMicros === undefined;
+      !isAborted &&
+      !isFull &&
+      scriptReads === undefined &&
+      denials === undefined &&
+      slowerThanMicros === undefined &&
+      indexLag === undefined;
     if (isPlain) this.onReply(hasSaid ? { replies, syncToken, hasSaid } : { replies, syncToken });
-    else this.onReply({ replies, syncToken, isAborted, isFull, scriptReads, denials, hasSaid, slowerThanMicros });
+    else {
+      this.onReply({
+        replies,
+        syncToken,
+        isAborted,
+        isFull,
+        scriptReads,
+        denials,
+        hasSaid,
+        slowerThanMicros,
+        indexLag,
+      });
+    }
   }
 
   reject(error: MillraceError): void {

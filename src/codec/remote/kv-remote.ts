@@ -133,8 +133,19 @@ export function encodeKvResponse({
   denials,
   hasSaid = false,
   slowerThanMicros,
+  indexLag,
 }: KvResponse): Uint8Array {
-  return encodeResponse({ syncToken, replies, isAborted, isFull, scriptReads, denials, hasSaid, slowerThanMicros });
+  return encodeResponse({
+    syncToken,
+    replies,
+    isAborted,
+    isFull,
+    scriptReads,
+    denials,
+    hasSaid,
+    slowerThanMicros,
+    indexLag,
+  });
 }
 
 /** @throws INVALID */
@@ -148,11 +159,17 @@ export function decodeKvResponse(bytes: Uint8Array): KvResponse {
     denials,
     hasSaid = false,
     slowerThanMicros,
+    indexLag,
   } = decodeResponse(bytes);
   const isPlain =
-    !isAborted && !isFull && scriptReads === undefined && denials === undefined && slowerThanMicros === undefined;
+    !isAborted &&
+    !isFull &&
+    scriptReads === undefined &&
+    denials === undefined &&
+    slowerThanMicros === undefined &&
+    indexLag === undefined;
   if (isPlain) return hasSaid ? { syncToken, replies, hasSaid } : { syncToken, replies };
-  return { syncToken, replies, isAborted, isFull, scriptReads, denials, hasSaid, slowerThanMicros };
+  return { syncToken, replies, isAborted, isFull, scriptReads, denials, hasSaid, slowerThanMicros, indexLag };
 }
 
 function itemsOf({ items }: { readonly items: readonly Reply[] }): readonly Reply[] {

@@ -1,5 +1,5 @@
 /** The terms of one text field with their postings, and the lengths of its documents. */
-import { countOf, ordinalOf, Postings } from '../search/index.js';
+import { countOf, EXACT_UP_TO, ordinalOf, Postings } from '../search/index.js';
 import type { ContentsReader, ContentsWriter } from './contents-bytes.js';
 import type { IndexField } from './definition.js';
 import { firstOf } from './first-places.js';
@@ -28,7 +28,7 @@ const COUNT_SPAN = MAX_COUNT + 1;
 /** Words of which a field knows the terms: the frequent words of a language. */
 const MAX_KNOWN_WORDS = 20_000;
 /** Memory of a term and its place in the tree, without its characters. */
-const TERM_BYTES = 260;
+const TERM_BYTES = 460;
 /** Memory of a word of a document: posting and position with spare room, and the list of the document's terms. */
 const WORD_BYTES = 14;
 
@@ -83,7 +83,8 @@ export class Positions {
 
   add(position: number): void {
     if (Array.isArray(this.#items)) {
-      this.#items.push(position);
+      if (this.#length < EXACT_UP_TO) this.#items = this.#items.concat(position);
+      else this.#items.push(position);
       this.#length += 1;
       if (this.#length > PACKED_FROM) this.#items = grown(this.#items, this.#length);
       return;

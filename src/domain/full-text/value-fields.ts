@@ -10,7 +10,7 @@ const GROWTH = 1.5;
 const COLUMN_BYTES = 12;
 /** The distance of two ordinals in postings. */
 const COUNT_SPAN = 256;
-const TERM_BYTES = 160;
+const TERM_BYTES = 260;
 const POSTING_BYTES = 12;
 /** Memory of a value that is kept apart. */
 const APART_BYTES = 64;

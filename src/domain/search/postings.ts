@@ -11,6 +11,8 @@ const COUNT_SPAN = 1 << COUNT_BITS;
 export const MAX_ORDINALS = 2 ** (32 - COUNT_BITS);
 /** Longer lists are packed; a short typed array costs more than it saves. */
 const PACKED_FROM = 32;
+/** Lists up to this length have no spare room. */
+export const EXACT_UP_TO = 8;
 const GROWTH = 1.5;
 
 export class Postings {
@@ -37,7 +39,9 @@ export class Postings {
   add(ordinal: number, count: number): void {
     const posting = ordinal * COUNT_SPAN + Math.min(count, MAX_COUNT);
     if (Array.isArray(this.#items)) {
-      this.#items.push(posting);
+      // Most words are in few documents, and a list that grows in place has room for 16 more.
+      if (this.#length < EXACT_UP_TO) this.#items = this.#items.concat(posting);
+      else this.#items.push(posting);
       this.#length += 1;
       if (this.#length > PACKED_FROM) this.#items = grown(this.#items, this.#length);
       return;

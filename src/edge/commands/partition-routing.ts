@@ -128,6 +128,7 @@ export class PartitionRouter {
       replies: response.replies,
       syncToken: `${index}:${response.syncToken}`,
       hasSaid: response.hasSaid,
+      indexLag: response.indexLag,
       denials: response.denials,
     }));
   }

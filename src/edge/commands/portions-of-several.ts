@@ -136,10 +136,17 @@ export class PortionsOfSeveral implements Portions {
     if (isFirst && failure !== undefined && syncToken === undefined) throw failure;
     const denials = settled.flatMap((outcome) => (outcome.status === 'fulfilled' && outcome.value?.denials) || []);
     const hasSaid = settled.some((outcome) => outcome.status === 'fulfilled' && outcome.value?.hasSaid === true);
-    const askParts: Ask = (question) => this.#ask(question, grant, own);
+    // That of the last step, which has the answers.
+    let lags = settled.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value?.indexLag : undefined));
+    const askParts: Ask = (question) => {
+      lags = [];
+      return this.#ask(question, grant, own, lags);
+    };
     const replies: Reply[] = [];
     for (const made of this.#makeReplies()) replies.push(made instanceof BegunSteps ? await made.end(askParts) : made);
-    return { replies, syncToken, hasSaid, ...(denials.length === 0 ? {} : { denials }) };
+    const known = lags.filter((lag) => lag !== undefined);
+    const indexLag = known.length === 0 ? undefined : known.reduce((sum, lag) => sum + lag, 0);
+    return { replies, syncToken, hasSaid, indexLag, ...(denials.length === 0 ? {} : { denials }) };
   }
 
   giveUp(refusal: ErrorReply): readonly Reply[] {
@@ -147,8 +154,16 @@ export class PortionsOfSeveral implements Portions {
     return this.#makeReplies().map((made) => (made instanceof BegunSteps ? refusal : made));
   }
 
-  /** The replies of all partitions asked to the commands of a further step; a failed partition's are refusals. */
-  #ask(question: IndexQuestion, grant: KvGrant, details: RequestDetails): Promise<readonly (readonly Reply[])[]> {
+  /**
+   * The replies of all partitions asked to the commands of a further step; a failed partition's are refusals.
+   * @param lags is told those of the indexes
+   */
+  #ask(
+    question: IndexQuestion,
+    grant: KvGrant,
+    details: RequestDetails,
+    lags: (number | undefined)[],
+  ): Promise<readonly (readonly Reply[])[]> {
     const { database, partitions } = grant;
     const { client, isGone, trace, maxAnswerBytes } = details;
     const asked = partitionsOf(question, partitions.length).map(async (index): Promise<readonly Reply[]> => {
@@ -164,7 +179,8 @@ export class PortionsOfSeveral implements Portions {
           partitions: countOfLayout(grant),
           firstPartition: grant.firstPartition,
         };
-        const { replies } = await this.gateway.execute(request);
+        const { replies, indexLag } = await this.gateway.execute(request);
+        lags.push(indexLag);
         const missing = commands.length - replies.length;
         return [...replies, ...new Array<Reply>(missing).fill(answerTooLarge(maxAnswerBytes ?? 0))];
       } catch (failure) {

@@ -34,6 +34,8 @@ export interface RoutedReplies {
   readonly hasSaid?: boolean | undefined;
   /** See KvResponse; only for databases of one partition. */
   readonly slowerThanMicros?: number | undefined;
+  /** See KvResponse. */
+  readonly indexLag?: number | undefined;
 }
 
 /** Fields of a request other than its commands. */

@@ -25,8 +25,12 @@ const KEEPALIVE_PROBE_MS = 30_000;
 const JSON_TYPE = 'application/json';
 const RESP2_TYPE = 'application/octet-stream';
 
+const INDEX_LAG = 'Millrace-Index-Lag';
+
 export class KvExchange {
   format: ResponseFormat = 'json';
+  /** Changes that the asked indexes do not have yet; undefined: none was asked. */
+  indexLag: number | undefined;
   #leavesBody = false;
 
   constructor(
@@ -138,6 +142,7 @@ export class KvExchange {
     const headers = ['Content-Type', contentType];
     if (bytes !== undefined) headers.push('Content-Length', String(bytes));
     if (syncToken !== undefined) headers.push(spelling.nameOf('Sync-Token'), syncToken);
+    if (this.indexLag !== undefined) headers.push(INDEX_LAG, String(this.indexLag));
     const { method, headers: asked } = this.request;
     const { origin } = asked;
     if (origin !== undefined && method !== 'OPTIONS' && !this.isOfOwnPage) {

@@ -86,6 +86,7 @@ export class RequestRunner {
       }
     }
     const { replies, syncToken, denials, hasSaid, isAborted } = routed;
+    exchange.indexLag = routed.indexLag;
     // The owner has discarded the transaction before its first command.
     if (isAborted === true && replies[0] instanceof ErrorReply) {
       room.free();

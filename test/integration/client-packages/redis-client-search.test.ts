@@ -146,6 +146,18 @@ describe('client package: @upstash/redis, full-text indexes', function () {
         expect(result.tree).to.have.nested.property('children[0].path', '/all/electronics');
       });
 
+      it('an answer has the number of changes that the index lacks, in Millrace-Index-Lag', async () => {
+        const ask = (...words: string[]) =>
+          fetch(server.kvUrl, {
+            method: 'POST',
+            headers: { authorization: `Bearer ${TOKEN}` },
+            body: JSON.stringify(words),
+          });
+        const counted = await ask('SEARCH.COUNT', name, '{}');
+        expect(counted.headers.get('millrace-index-lag')).to.equal('0');
+        expect((await ask('GET', 'x')).headers.has('millrace-index-lag')).to.equal(false);
+      });
+
       it('describe() shows the definition', async () => {
         const described = await indexOf(name).describe();
         expect(described).to.deep.include({ name, dataType, prefixes: [prefix], language: 'english' });
