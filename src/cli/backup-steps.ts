@@ -7,6 +7,8 @@ import {
   NodeRandom,
   PRIVATE_FILE,
   readFileIfThere,
+  sealedForReading,
+  sealedForWriting,
   VERSION,
   writeFileAtomic,
 } from '../adapters/node/index.js';
@@ -24,6 +26,7 @@ import {
 } from '../journal/backup/index.js';
 import { requireComplete } from '../journal/index.js';
 import { MillraceError } from '../kernel/index.js';
+import type { BackupFiles } from '../ports/index.js';
 import { BACKUP_PLANES } from '../replay/index.js';
 import { openSource, openTarget } from './backup-places.js';
 import { commandLog } from './command-log.js';
@@ -60,9 +63,10 @@ export async function makeBackup(
     const keyId = await keyIdOf(sealKeyFile);
     const files = new BackupDirectory(directory, onFile);
     await files.begin();
+    const sealed = await sealedForWriting(files, config.storage.encryptionKey?.reveal(), new NodeRandom());
     if (keyTo !== undefined) await copyKey(sealKeyFile, keyTo);
     for (const shard of opened.installation.journals) await requireComplete(opened.source, shard);
-    const manifest = await createBackup(opened.source, files, opened.installation, { madeBy: VERSION, keyId });
+    const manifest = await createBackup(opened.source, sealed, opened.installation, { madeBy: VERSION, keyId });
     await files.end();
     return manifest;
   } finally {
@@ -71,8 +75,8 @@ export async function makeBackup(
 }
 
 /** @throws INVALID if it is incomplete, JOURNAL_DAMAGED with the damaged part */
-export function proveBackup(config: Config, directory: string, news: BackupNews): Promise<BackupManifest> {
-  const files = new BackupDirectory(directory, news.onFile);
+export async function proveBackup(config: Config, directory: string, news: BackupNews): Promise<BackupManifest> {
+  const files = await filesOf(config, directory, news);
   const reader = { files, planes: BACKUP_PLANES, log: commandLog(config), release: VERSION };
   return verifyBackup(reader, news.proven);
 }
@@ -91,7 +95,8 @@ export async function restoreInto(
   news: BackupNews,
 ): Promise<{ readonly manifest: BackupManifest; readonly shards: readonly RestoredShard[] }> {
   const log = commandLog(config);
-  const reader = { files: new BackupDirectory(directory, news.onFile), planes: BACKUP_PLANES, log, release: VERSION };
+  const files = await filesOf(config, directory, news);
+  const reader = { files, planes: BACKUP_PLANES, log, release: VERSION };
   const manifest = await openBackup(reader.files);
   const { sealKeyFile } = config.storage;
   if (!key.isLost) checkKey(manifest, await keyIdOf(key.from ?? sealKeyFile));
@@ -114,6 +119,12 @@ export async function restoreInto(
   } finally {
     await opened.close();
   }
+}
+
+/** @throws BAD_CONFIG when the backup is encrypted with another key than that of the settings */
+function filesOf({ storage }: Config, directory: string, { onFile }: BackupNews): Promise<BackupFiles> {
+  const files = new BackupDirectory(directory, onFile);
+  return sealedForReading(files, storage.encryptionKey?.reveal(), new NodeRandom());
 }
 
 function runningMark({ clusterId, startedAtMs, journals }: BackupManifest): RestoreMark {

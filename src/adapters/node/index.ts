@@ -24,6 +24,7 @@ export * from './process-watch.js';
 export * from './prom-metrics.js';
 export * from './random.js';
 export * from './running-file.js';
+export * from './sealed-backup.js';
 export * from './sealing.js';
 export * from './secret-places.js';
 export * from './shipped-files.js';

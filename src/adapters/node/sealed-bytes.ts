@@ -8,7 +8,8 @@ const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-const SEALED_BYTES = NONCE_BYTES + TAG_BYTES;
+/** The bytes that a sealed piece is longer. */
+export const SEALED_BYTES = NONCE_BYTES + TAG_BYTES;
 
 export function sealBytes(key: Uint8Array, piece: Uint8Array, place: string): Buffer {
   const nonce = randomBytes(NONCE_BYTES);

@@ -74,7 +74,7 @@ export async function encryptionCheck(config: Config): Promise<Diagnosis> {
       keyIds === undefined
         ? 'for a new data key'
         : `of ${keyIds.length} that ${keyIds.length === 1 ? 'opens' : 'open'} it`;
-    const parts = `read models, indexes, credentials.env${config.isEmbedded ? ', streams and object store' : ''}`;
+    const parts = `read models, indexes, credentials.env, backups${config.isEmbedded ? ', streams and object store' : ''}`;
     const found = `key ${id} ${opens}; encrypted: ${parts}`;
     return config.isEmbedded ? ok(check, found) : warn(check, `${found}; streams as the nats-server has it`, advice);
   } catch (error) {
