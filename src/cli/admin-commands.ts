@@ -2,11 +2,13 @@
 
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { openDatabaseCredentials } from '../actors/control/index.js';
 import { emptyPartition } from '../actors/kv-shard/index.js';
 import { shardNames } from '../adapters/nats/index.js';
-import { readRunningFile } from '../adapters/node/index.js';
+import { LAYOUT_MARK } from '../adapters/nats/installation/index.js';
+import { readFileIfThere, readRunningFile } from '../adapters/node/index.js';
 import { type Config, type Environment, loadConfig } from '../config/index.js';
 import type { Database } from '../domain/control/index.js';
 import { MillraceError, type PartitionName } from '../kernel/index.js';
@@ -25,9 +27,10 @@ import { interruptible } from './interruption.js';
 import { type JournalCommandDeps, journalCommand } from './journal-command.js';
 import { questionOf } from './journal-question.js';
 import { loadedConfig } from './loaded-config.js';
-import type { ParsedArguments } from './parser.js';
+import { type ParsedArguments, UsageError } from './parser.js';
 import { ProgressLine } from './progress-line.js';
 import { type ReachedInstallation, reachInstallation } from './reached-installation.js';
+import { checkUpgrade } from './upgrade-command.js';
 
 export function runDbCommand(verb: string, asked: ParsedArguments, env: Environment): Promise<number> {
   return withInstallation(env, true, async (installation, config) => {
@@ -143,13 +146,30 @@ async function credentialsOf(asked: ParsedArguments, installation: ReachedInstal
 
 export function runJournalCommand(verb: string, asked: ParsedArguments, env: Environment): Promise<number> {
   const question = questionOf(verb, asked);
+  return withJournals(env, (deps) => journalCommand(question, deps));
+}
+
+function withJournals(
+  env: Environment,
+  run: (deps: JournalCommandDeps, installation: ReachedInstallation) => Promise<number>,
+): Promise<number> {
   return withInstallation(env, false, (installation, config) => {
     const progress = new ProgressLine(process.stderr, () => performance.now());
-    return interruptible((signal) => {
-      const deps = journalDeps(installation, config, progress, signal);
-      return journalCommand(question, deps).finally(() => progress.clear());
-    });
+    return interruptible((signal) =>
+      run(journalDeps(installation, config, progress, signal), installation).finally(() => progress.clear()),
+    );
   });
+}
+
+/** @throws UsageError without --check; BAD_CONFIG if there is no installation; NEWER_FORMAT for data of a newer release */
+export async function runUpgradeCommand(asked: ParsedArguments, env: Environment): Promise<number> {
+  if (!asked.flags.has('check')) throw new UsageError('give --check: a program is upgraded by replacing it');
+  const { storage, isEmbedded } = loadConfig(env).config;
+  // An empty directory would become an installation.
+  if (isEmbedded && (await readFileIfThere(join(storage.dataDir, LAYOUT_MARK))) === undefined) {
+    throw new MillraceError('BAD_CONFIG', `the data directory ${storage.dataDir} has no installation`);
+  }
+  return withJournals(env, (deps, { layout }) => checkUpgrade(deps, layout.format, asked.flags.has('json')));
 }
 
 /** @param asksControl whether the command needs the control actor, not only the journal */

@@ -87,6 +87,8 @@ async function runProcess(verb: string, asked: ParsedArguments): Promise<number>
       return (await import('./admin-commands.js')).runMcpCommand(asked, env);
     case 'reload':
       return (await import('./reload.js')).reloadCommand(env, asked.flags.has('settings'), output);
+    case 'upgrade':
+      return (await import('./admin-commands.js')).runUpgradeCommand(asked, env);
     case 'config':
       output.write((await import('./config-command.js')).configText(asked, env));
       return 0;

@@ -64,6 +64,12 @@ export function commandTree(runs: RunVerbs): Command {
     runs.process,
   ).option('--settings', 'with the MILLRACE_* variables of this command, instead of those of the process');
   dataVerb(root, 'doctor', 'checks the machine and the settings before a start', runs.process);
+  dataVerb(
+    root,
+    'upgrade',
+    'checks whether this release reads the data, before it replaces an earlier one',
+    runs.process,
+  ).option('--check', 'reads all entries and snapshots, and changes no data');
   dataVerb(root, 'config', 'prints the settings in effect, with secrets masked', runs.process);
   root.addCommand(dbLine(runs.db));
   root.addCommand(accountLine(runs.account));

@@ -1,4 +1,5 @@
 /** `millrace journal` verify, export and tail of a database while its process writes. Proves SH4. */
+import { readdirSync } from 'node:fs';
 import { connect as connectSocket } from 'node:net';
 import { expect } from 'chai';
 import { withEmbeddedNats } from '../../support/embedded-nats.js';
@@ -11,6 +12,7 @@ import {
   type RunningCommand,
   runMillrace,
   startMillrace,
+  temporaryDirectory,
   watchMillrace,
 } from '../../support/millrace-process.js';
 import { REDIS_BINARIES, type RedisServer, redisVersion, startRedis } from '../../support/redis-server.js';
@@ -53,6 +55,26 @@ describe('millrace journal', function () {
     expect(stderr).to.equal('');
     expect(stdout.toString().trim().split('\n').at(-1)).to.equal('ok');
     expect(code).to.equal(0);
+  });
+
+  it('millrace upgrade --check prints the level and ok for data that this release reads', async () => {
+    const { code, stdout, stderr } = await runMillrace(['upgrade', '--check'], environment);
+    expect(stderr).to.equal('');
+    const lines = stdout.toString().trim().split('\n');
+    expect(lines[0]).to.match(/^the data has format level \d+, this release reads up to \d+$/);
+    expect([lines.at(-1), code]).to.deep.equal(['ok', 0]);
+  });
+
+  it('millrace upgrade is refused without --check, and for a directory without an installation', async () => {
+    const other = { ...environment, MILLRACE_DATA_DIR: await temporaryDirectory() };
+    for (const [args, exit, why] of [
+      [['upgrade'], 2, 'give --check'],
+      [['upgrade', '--check'], 1, 'has no installation'],
+    ] as const) {
+      const { code, stderr } = await runMillrace(args, other);
+      expect([code, stderr.split('\n')[0]?.includes(why)], stderr).to.deep.equal([exit, true]);
+    }
+    expect(readdirSync(other.MILLRACE_DATA_DIR)).to.deep.equal([]);
   });
 
   it('export prints a line for each section, chained by hash', async () => {
@@ -127,6 +149,8 @@ describe('millrace journal', function () {
     const damaged = await runMillrace(['journal', 'verify', '--database', 'default'], env);
     expect(damaged.code).to.equal(1);
     expect(damaged.stdout.toString()).to.match(new RegExp(`^DAMAGED ${shard}`, 'm'));
+    const checked = await runMillrace(['upgrade', '--check'], env);
+    expect([checked.code, checked.stdout.includes(`DAMAGED ${shard}`)]).to.deep.equal([1, true]);
     expect((await target.kv.command('SET', 'key:0', 'lost?')).kind).not.to.equal('done');
     await eventually(async () => expect((await fetch(`${target.metricsUrl}/readyz`)).status).to.equal(503), {
       timeoutMs: 20_000,
