@@ -1,4 +1,4 @@
-/** An encrypted backup: what its files show, who opens it, and how damage is reported. Proves SBK1 and SBK2. */
+/** An encrypted backup: its files show no contents, one key opens it, and damage is reported. Proves SBK1 and SBK2. */
 import { expect } from 'chai';
 import { NodeRandom, sealedForReading, sealedForWriting } from '../../../src/adapters/node/index.js';
 import { ALPHA } from '../../spec/journal/shard-history.js';
