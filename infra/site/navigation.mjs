@@ -68,6 +68,7 @@ export const NAVIGATION = [
           'flow-control',
           'receiving',
           'outcomes',
+          'destinations',
         ]),
       },
       { name: 'Workflows', pages: below('guide', ['workflows', 'workflow-changes', 'workflow-protocol']) },

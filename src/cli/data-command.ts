@@ -4,6 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { RefusedCommand } from './command-line.js';
+import { DESTINATION_VERBS } from './destination-command.js';
 import type { Api } from './dev/api.js';
 import { type ParsedArguments, shown } from './parser.js';
 import { table } from './table.js';
@@ -168,6 +169,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
     write(shown(asked, { workflowRunId: id, cancelled: true }, () => `${id} cancelled\n`));
   },
 
+  ...DESTINATION_VERBS,
   ...TRIGGER_VERBS,
   'workflows check': (asked, deps) => checkWorkflows(asked, deps),
 

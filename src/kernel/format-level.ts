@@ -16,7 +16,7 @@ import { isMillraceError, MillraceError } from './errors.js';
  *    the effects of vector sets: `VRECORD`, `VREM`, `VSETATTR`;
  *    layouts of databases: event 49 of the control state, the effects `PARTITION.CLOSE` and `PARTITION.OPEN`
  * 6  priorities of messages: the last field of their settings; applications: events 60 to 65 of queues, and webhooks: the
- *    last field of envelopes;
+ *    last field of envelopes; breakers of destinations: events 50 and 51 of queues;
  *    sessions and people of identity providers: events 50 to 52 of the control state
  *
  * An optional last field, which readers of the previous level skip, needs no new level. A change at which they would
@@ -53,6 +53,8 @@ export const LAYOUTS_FORMAT_LEVEL = 5;
 export const PRIORITIES_FORMAT_LEVEL = 6;
 /** From this level on applications and their endpoints are stored. */
 export const APPLICATIONS_FORMAT_LEVEL = 6;
+/** From this level on accounts can have breakers of destinations. */
+export const BREAKERS_FORMAT_LEVEL = 6;
 
 /** A number newer than this program knows, and the newest that it knows. */
 export interface NewerThan {

@@ -118,6 +118,7 @@ export const GAUGE_HELP = {
   millrace_queue_dead_letters: { help: 'DLQ entries of all accounts owned by this process.' },
   millrace_queue_schedules: { help: 'Schedules of all accounts owned by this process.' },
   millrace_runs: { help: 'Workflow runs of all accounts owned by this process, by state.', label: 'state' },
+  millrace_queue_stopped_destinations: { help: 'Destinations with an open or disabled circuit breaker.' },
   millrace_run_waiters: { help: 'Steps of runs that wait for an event.' },
   millrace_queue_bytes: { help: 'Bytes of bodies, headers and URLs of waiting messages, in memory and on disk.' },
   millrace_queue_memory_bytes: { help: 'Memory used by waiting messages, without bodies.' },

@@ -68,6 +68,7 @@ const READINGS: Readonly<Record<AlertKind, Reading>> = {
   'backup-age': async (rule, ports) => [...oldBackups(rule, ports)],
   schedule: silentSchedule,
   'trigger-lag': laggingTriggers,
+  'stopped-destination': stoppedDestinations,
 };
 
 /** @throws MillraceError when the reading is not available; the rule's alerts then stay as they are */
@@ -195,6 +196,19 @@ async function failedRuns({ account, target, threshold, windowSeconds }: AlertRu
   return [{ subject: target === '' ? 'failed runs' : target, text }];
 }
 
+async function stoppedDestinations({ account, target }: AlertRule, ports: AlertReadingPorts) {
+  const subjects: FiringSubject[] = [];
+  for (const queue of queuesOf(ports.state(), account)) {
+    const { breakers } = await asked(ports, queue, { type: 'ListBreakers', onlyStopped: true }, 'Breakers');
+    for (const { url, state, failures, waiting } of breakers) {
+      if (target !== '' && url !== target) continue;
+      const count = `${counted(failures, 'failure')} in a row, ${counted(waiting, 'message')} waiting`;
+      subjects.push({ subject: url, text: `the destination ${url} is ${state}: ${count}` });
+    }
+  }
+  return subjects.slice(0, MAX_ALERT_SUBJECTS);
+}
+
 /** Without a target: databases with daily backups. A database is as old as its last completed backup, or itself. */
 function* oldBackups(rule: AlertRule, { state, clock }: AlertReadingPorts): Iterable<FiringSubject> {
   const { databases, backups } = databasesOf(state(), rule);
@@ -272,7 +286,7 @@ function current<Answer extends MaybeBehind>(answer: Answer): Answer {
 }
 
 /** @throws Error when the queue refuses the question */
-async function asked<Type extends 'Position' | 'Messages'>(
+async function asked<Type extends 'Position' | 'Messages' | 'Breakers'>(
   { queues }: AlertReadingPorts,
   queue: AccountId,
   command: QueueCommand,

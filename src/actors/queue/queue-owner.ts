@@ -210,6 +210,7 @@ export class QueueOwner {
     metrics.gauge('millrace_runs', () => sum('runsInProgress'), 'in-progress');
     metrics.gauge('millrace_runs', () => sum('runsFailed'), 'failed');
     metrics.gauge('millrace_run_waiters', () => sum('waiters'));
+    metrics.gauge('millrace_queue_stopped_destinations', () => sum('stoppedDestinations'));
     metrics.gauge('millrace_queue_bytes', () => this.#held.bytes);
     metrics.gauge('millrace_queue_memory_bytes', () => this.#held.usedBytes);
     metrics.gauge('millrace_queue_memory_limit_bytes', () => this.#held.limits.memoryBytes);

@@ -136,6 +136,7 @@ function addDataLines(root: Command, run: RunVerb): void {
   root.addCommand(dlq);
   root.addCommand(runsLine(run));
   root.addCommand(workflowsLine(run));
+  root.addCommand(destinationsLine(run));
   root.addCommand(triggersLine(run));
   dataVerb(root, 'logs', 'prints the newest events of messages', run)
     .option('-f, --follow', 'continues with new events until Ctrl-C')
@@ -203,6 +204,29 @@ function triggersLine(run: RunVerb): Command {
     .option('--cursor <cursor>', 'the cursor after which it begins')
     .option('-f, --follow', 'continues with new records until Ctrl-C');
   return triggers;
+}
+
+function destinationsLine(run: RunVerb): Command {
+  const destinations = group('destinations', 'stop destinations that fail, and start them again');
+  const ofDestinations: RunVerb = (name, asked) => run(`destinations ${name}`, asked);
+  dataVerb(destinations, 'list', 'lists destinations that fail or are stopped', ofDestinations).option(
+    '--state <state>',
+    'closed, open or disabled',
+  );
+  dataVerb(destinations, 'enable <url>', 'lets a destination have its messages again', ofDestinations).option(
+    '--retry',
+    'sends its entries of the DLQ again, too',
+  );
+  dataVerb(destinations, 'disable <url>', 'stops a destination until it is enabled', ofDestinations);
+  dataVerb(destinations, 'rules', 'prints the rules of circuit breakers, or sets them', ofDestinations)
+    .option('--on', 'sets the rules; options that are left out have their usual values')
+    .option('--off', 'removes the rules: no destination is stopped')
+    .addOption(wholeOption('--failures <n>', 'consecutive failures that stop a destination (10)'))
+    .addOption(wholeOption('--seconds <n>', 'the time over which they stretch (60)'))
+    .addOption(wholeOption('--probe-seconds <n>', 'the wait before the first probe (60)'))
+    .addOption(wholeOption('--disable-after-seconds <n>', 'the time of failures that disables (432000)'))
+    .option('--messages <fate>', 'wait or dlq: the messages of a stopped destination (wait)');
+  return destinations;
 }
 
 function workflowsLine(run: RunVerb): Command {

@@ -44,6 +44,8 @@ export const ALERT_KIND_TERMS: Readonly<Record<AlertKind, AlertKindTerms>> = {
   schedule: { least: 1, most: 1_000_000, usual: 1, windowSeconds: DAY_SECONDS, target: 'required' },
   /** Seconds; positions are stored every five. */
   'trigger-lag': { least: 10, most: 30 * DAY_SECONDS, usual: 300, windowSeconds: 0, target: 'optional' },
+  /** A destination with an open or disabled breaker; the target is its URL. From BREAKERS_FORMAT_LEVEL on. */
+  'stopped-destination': { least: 0, most: 0, usual: 0, windowSeconds: 0, target: 'optional' },
 };
 
 /** Rules that exist from the beginning, and cannot be deleted. */

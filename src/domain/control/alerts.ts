@@ -27,6 +27,7 @@ export const ALERT_KINDS = [
   'backup-age',
   'schedule',
   'trigger-lag',
+  'stopped-destination',
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 

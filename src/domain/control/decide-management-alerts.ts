@@ -7,7 +7,12 @@
  *  ALD3 before format level ALERTS_FORMAT_LEVEL no event is made, because earlier programs could not read it
  */
 import type { AccountId, AlertRuleId } from '../../kernel/index.js';
-import { ALERTS_FORMAT_LEVEL, FIRST_FORMAT_LEVEL, TRIGGERS_FORMAT_LEVEL } from '../../kernel/index.js';
+import {
+  ALERTS_FORMAT_LEVEL,
+  BREAKERS_FORMAT_LEVEL,
+  FIRST_FORMAT_LEVEL,
+  TRIGGERS_FORMAT_LEVEL,
+} from '../../kernel/index.js';
 import { ALERT_KIND_TERMS, builtInRuleId, builtInRules } from './alert-kinds.js';
 import type { Alert, AlertRule, FiringSubject } from './alerts.js';
 import type { ControlCommandOf } from './commands.js';
@@ -26,6 +31,12 @@ import {
 } from './limits.js';
 import { isEmail, refuseName } from './names.js';
 import type { ControlState } from './state.js';
+
+/** The format levels of kinds that later releases have added. */
+const LEVELS: Partial<Readonly<Record<AlertRule['kind'], number>>> = {
+  'trigger-lag': TRIGGERS_FORMAT_LEVEL,
+  'stopped-destination': BREAKERS_FORMAT_LEVEL,
+};
 
 /** The rules of an account: the built-in ones of the first account come first, each as it was changed last. */
 function alertRulesOf(state: ControlState, account: AccountId): AlertRule[] {
@@ -52,7 +63,7 @@ export function decideSetAlertRule(
 ): Decision {
   if (!state.accounts.has(rule.account)) return unknownAccount(rule.account);
   // A kind that was added later could not be read by earlier programs.
-  const level = rule.kind === 'trigger-lag' ? TRIGGERS_FORMAT_LEVEL : ALERTS_FORMAT_LEVEL;
+  const level = LEVELS[rule.kind] ?? ALERTS_FORMAT_LEVEL;
   if (levelOf(state) < level) {
     return rejected('CONFLICTS', `this alert rule needs format level ${level}: run millrace cluster upgrade`);
   }

@@ -64,6 +64,8 @@ export interface AccountCounts {
   readonly runsFailed: number;
   /** Steps that wait for an event. */
   readonly waiters: number;
+  /** Destinations with an open or disabled breaker. */
+  readonly stoppedDestinations: number;
 }
 
 export interface OpenRunAttempt {
@@ -237,13 +239,14 @@ export class QueueEngine {
 
   /** For monitoring; constant cost. */
   counts(): AccountCounts {
-    const { deadLetters, schedules, runs } = this.#state;
+    const { deadLetters, schedules, runs, breakers } = this.#state;
     return {
       deadLetters: deadLetters.size,
       schedules: schedules.size,
       runsInProgress: runs.activeCount,
       runsFailed: runs.size - runs.activeCount,
       waiters: runs.waiterCount,
+      stoppedDestinations: breakers.stopped,
     };
   }
 

@@ -11,6 +11,8 @@
  * `runs` has its own index.
  */
 export { isSigning } from './commands/application-commands.js';
+
+export { BREAKER_BOUNDS, USUAL_BREAKER_RULES } from './commands/breaker-commands.js';
 export { bytesOfItems, COMMAND_BYTES, type CommandRow, QUEUE_COMMANDS, rowOf } from './commands/command-table.js';
 export * from './delivery/delivered-headers.js';
 export { callbackId } from './delivery/outcomes.js';
@@ -44,6 +46,7 @@ export {
   accountLimitFields,
   accountLimits,
   accountState,
+  BREAKER_STATES,
   carriesBody,
   envelope,
   HTTP_METHODS,

@@ -8,6 +8,7 @@ import { FLAG, INSTANT, listOf, record, schemaNamed, TEXT, WHOLE, wordOf } from 
 import { RECORD_SCHEMAS } from '../records/record-schemas.js';
 import { BODY_SCHEMAS } from './body-shapes.js';
 import { APPLICATION_SCHEMAS } from './records/application-record.js';
+import { DESTINATION_SCHEMAS } from './records/destination-record.js';
 import { RESOURCE_SCHEMAS } from './records/resource-schemas.js';
 import { STORY_SCHEMAS } from './records/story-schemas.js';
 import { TRIGGER_SCHEMAS } from './records/trigger-record.js';
@@ -97,6 +98,7 @@ export const QUEUE_SCHEMAS = {
   ...ANSWERS,
   ...APPLICATION_SCHEMAS,
   ...BODY_SCHEMAS,
+  ...DESTINATION_SCHEMAS,
   ...RECORD_SCHEMAS,
   ...RESOURCE_SCHEMAS,
   ...STORY_SCHEMAS,

@@ -197,6 +197,12 @@ describe('the OpenAPI document describes every answer', function () {
     ]) {
       await q(`POST /v2/flowControl/{key}/${action}`, `/v2/flowControl/k/${action}${query}`);
     }
+    const failing = { url: sink('/stopped') };
+    await q('POST /v2/destinations/rules', '/v2/destinations/rules', { body: { failures: 1, messages: 'wait' } });
+    await q('POST /v2/destinations/disable', '/v2/destinations/disable', { body: failing });
+    await q('GET /v2/destinations');
+    await q('POST /v2/destinations/enable', '/v2/destinations/enable', { body: { ...failing, retry: true } });
+    await q('DELETE /v2/destinations/rules');
     await q('GET /v2/globalParallelism');
     await q('DELETE /v2/messages/{id}', `/v2/messages/${messageId}`);
     const { messageId: second } = await q('POST /v2/publish/{destination}', `/v2/publish/${sink('/a')}`, later);

@@ -24,6 +24,29 @@ describe('routes of resources', function () {
     expectDone(await queue.post(`/v2/topics/${name}/endpoints`, { body: { endpoints } }));
   };
 
+  describe('/v2/destinations', () => {
+    it('stops a destination that fails, sends its messages to the DLQ, and replays them when it is enabled', async () => {
+      const { sink } = queue;
+      const path = sink.path('stopped');
+      const url = sink.answer(path, { status: 500 });
+      const rules = { failures: 2, seconds: 0, probeSeconds: 3600, messages: 'dlq' };
+      expectDone(await queue.post('/v2/destinations/rules', { body: rules }));
+      for (const body of ['one', 'two', 'three']) {
+        const id = await queue.publish(`${url}?n=${body}`, { headers: { 'Svc-Retries': '0' }, body });
+        await queue.deadLetterOf(id);
+      }
+      expect(sink.calls(path)).to.have.length(2);
+      const [stopped] = expectAnswer<{ destinations: object[] }>(await queue.get('/v2/destinations'), 200).destinations;
+      expect(stopped).to.include({ url, state: 'open', failures: 2, responseStatus: 500 });
+
+      sink.answer(path, { status: 200 });
+      const enabled = await queue.post('/v2/destinations/enable', { body: { url, retry: true } });
+      expect(expectAnswer(enabled, 200)).to.deep.equal({ retried: 3 });
+      await sink.arrived(path, 5);
+      expectDone(await queue.delete('/v2/destinations/rules'));
+    });
+  });
+
   describe('/v2/queues', () => {
     it('creates, shows, lists, pauses, resumes and deletes a queue', async () => {
       for (const target of ['/v2/queues', '/v2/queues/']) {

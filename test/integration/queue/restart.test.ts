@@ -12,7 +12,16 @@ describe('a queue that is killed and started again', function () {
   after(() => queue?.stop());
 
   /** All that can be read without knowing an id. */
-  const RESOURCES = ['queues', 'topics', 'schedules', 'flowControl', 'dlq', 'events?count=1000', 'keys'];
+  const RESOURCES = [
+    'destinations',
+    'queues',
+    'topics',
+    'schedules',
+    'flowControl',
+    'dlq',
+    'events?count=1000',
+    'keys',
+  ];
   const readAll = async () => {
     const read: Record<string, unknown> = {};
     for (const path of RESOURCES) read[path] = expectAnswer(await queue.get(`/v2/${path}`), 200);
@@ -39,6 +48,9 @@ describe('a queue that is killed and started again', function () {
     const cancelled = await queue.publish(NOBODY, { headers: { 'Svc-Delay': '1h' } });
     expectAnswer(await queue.delete(`/v2/messages/${cancelled}`), 200);
     await queue.eventsOf(cancelled, 'CANCELED');
+
+    expectDone(await queue.post('/v2/destinations/rules', { body: { disableAfterSeconds: 3600 } }));
+    expectDone(await queue.post('/v2/destinations/disable', { body: { url: `${NOBODY}/stopped` } }));
 
     const waiting: string[] = [];
     const answers = [

@@ -41,6 +41,11 @@ export const KINDS: Readonly<Record<Kind, KindWords>> = {
     target: 'Host',
     sentence: ({ threshold, target }) => `${counted(threshold, 'attempt')} at ${target || 'one host'} failed`,
   },
+  'stopped-destination': {
+    label: 'A destination is stopped',
+    target: 'URL',
+    sentence: ({ target }) => `The circuit breaker of ${target || 'a destination'} is open or disabled`,
+  },
   'queue-age': {
     label: 'Age of a queue',
     unit: 'seconds',

@@ -29,6 +29,7 @@ export function Ranks({ overview }: { readonly overview: Overview }) {
       {account !== undefined && mayUseData.value && (
         <>
           <FailingDestinations account={account} />
+          <StoppedDestinations account={account} />
           <SlowestWorkflows account={account} />
         </>
       )}
@@ -48,6 +49,27 @@ function FailingDestinations({ account }: { readonly account: string }) {
       )}
     </Shown>
   );
+}
+
+/** Shown only while there are some. */
+function StoppedDestinations({ account }: { readonly account: string }) {
+  const query = { state: 'open,disabled' };
+  const asked = useAsk(
+    `stopped ${account}`,
+    (signal) => ofQueue(account, 'GET /v2/destinations', { query, signal }),
+    REFRESH_MS,
+  );
+  const stopped = asked.data?.destinations ?? [];
+  if (stopped.length === 0) return null;
+  const ranks = ranked(
+    stopped.map(({ url, waiting }) => [url, waiting] as const),
+    (url, waiting) => ({
+      href: `/console/queue${queryText({ tab: 'destinations' })}`,
+      text: `${counted(waiting, 'message')} waiting`,
+      name: url,
+    }),
+  );
+  return <RankCard title="Stopped destinations" ranks={ranks} tone="bad" none="No destination is stopped." />;
 }
 
 function SlowestWorkflows({ account }: { readonly account: string }) {

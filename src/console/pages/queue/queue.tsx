@@ -6,6 +6,7 @@ import { Badge } from '../../parts/badge.js';
 import { PageHead } from '../../parts/page-head.js';
 import { Shown } from '../../parts/states.js';
 import { Tabs, useTab } from '../../parts/tabs.js';
+import { DestinationsTab } from './destinations-tab.js';
 import { FlowTab } from './flow-tab.js';
 import { GroupsTab } from './groups-tab.js';
 import { KeysTab } from './keys-tab.js';
@@ -32,6 +33,7 @@ const PARTS: readonly Part[] = [
   { id: 'schedules', label: 'Schedules', Shown: SchedulesTab },
   { id: 'triggers', label: 'Triggers', Shown: TriggersTab },
   { id: 'flow', label: 'Flow control', Shown: FlowTab },
+  { id: 'destinations', label: 'Destinations', Shown: DestinationsTab },
   { id: 'keys', label: 'Signing keys', Shown: KeysTab, isChange: true },
 ];
 

@@ -5,7 +5,8 @@
  *  ATT2 a callback is accepted before its message ends, so that the place in a queue passes to it without a gap
  *  ATT3 an attempt that crashes interrupted too often counts as failed: a message cannot crash its owner for ever
  */
-import { concludeForMessage } from '../delivery/outcomes.js';
+import { mayProbe, noteOutcome, noteProbe } from '../delivery/breaker.js';
+import { concludeForMessage, endUntried } from '../delivery/outcomes.js';
 import type { QueueTurn } from '../messages/turn.js';
 import type { AttemptOutcome, QueueCommandOf, QueueReply } from '../model/commands.js';
 import { MAX_ATTEMPT_RESTARTS } from '../model/limits.js';
@@ -20,7 +21,10 @@ export function recordAttempt(
 ): QueueReply {
   const message = turn.state.messages.get(id);
   const isOpen = message?.status === ACTIVE && message.retried === retried && message.restarts === restarts;
-  if (isOpen) conclude(message, outcome, sentBody ?? EMPTY, turn);
+  if (isOpen) {
+    conclude(message, outcome, sentBody ?? EMPTY, turn);
+    noteOutcome(message, outcome, turn);
+  }
   return { type: 'Done' };
 }
 
@@ -36,6 +40,12 @@ export function startAttempt(message: Message, turn: QueueTurn): boolean {
     return false;
   }
   if (message.status !== ACTIVE) {
+    const stopped = turn.state.breakers.stoppedFor(message.shared.envelope.url);
+    if (stopped !== undefined && !mayProbe(stopped, atMs)) {
+      endUntried(message, `the destination is ${stopped.state}: ${stopped.error || 'by request'}`, turn);
+      return false;
+    }
+    if (stopped !== undefined) noteProbe(stopped, message, turn);
     turn.evolve({ type: 'AttemptStarted', id, atMs, retried, restarts: 0 });
     return true;
   }

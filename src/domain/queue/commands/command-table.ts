@@ -2,6 +2,7 @@
  * The table of commands of a queue account, workflow runs included: one row each. The engine, codec, gateway and
  * mailbox read the properties of a command here.
  */
+
 import { cancelMessage, cancelMessages } from '../messages/cancel.js';
 import { listMessages } from '../messages/message-list.js';
 import { getMessage } from '../messages/message-view.js';
@@ -27,6 +28,7 @@ import {
   setEventType,
 } from './application-commands.js';
 import { recordAttempt } from './attempts.js';
+import { listBreakers, setBreaker, setBreakerRules } from './breaker-commands.js';
 import { deleteDlq, getDlq, retryDlq } from './dlq-commands.js';
 import { getFlow, getGlobalParallelism, listFlows, pauseFlow, pinFlow, resetFlow, unpinFlow } from './flow-commands.js';
 import {
@@ -137,6 +139,10 @@ export const QUEUE_COMMANDS: CommandTable = {
   PinFlow: { decide: pinFlow, isRepeatable, mayGrow },
   UnpinFlow: { decide: unpinFlow, isRepeatable },
   ResetFlow: { decide: resetFlow },
+
+  SetBreakerRules: { decide: setBreakerRules, isRepeatable },
+  ListBreakers: { decide: listBreakers, isRead },
+  SetBreaker: { decide: setBreaker, mayGrow },
 
   GetGlobalParallelism: { decide: getGlobalParallelism, isRead },
   // The actor fills in the position: the state does not know where the journal is.

@@ -2,7 +2,8 @@
  * Chooses the next message to start. It is derived from the state and never stored: `prepare` builds it, and the
  * state's calls keep it current.
  *
- *  DI1 an awake message waits in one place: the delay line, the overdue line, or a lane
+ *  DI1 an awake message waits in one place: the delay line, the overdue line, a lane, or the line of a stopped
+ *      destination
  *  DI2 lanes that may continue are in the wheel and start one message per turn, so that every key, origin and queue
  *      gets its share; a blocked lane parks at the gate that blocks it and costs no work until the gate opens
  *  DI3 a gate with room wakes one lane, and each woken lane wakes the next while room is left; so no change costs
@@ -19,6 +20,7 @@ import type { QueueState } from '../model/state/queue-state.js';
 import { DelayLine, OverdueLine } from './delay-line.js';
 import { FlowGate, Lane, type LaneKind, LaneList, type OriginGate, type Standing } from './lanes.js';
 import { OriginShares } from './origin-shares.js';
+import { StoppedLines } from './stopped-lines.js';
 
 /** Messages that one call of `run` releases, and lanes that it looks at: about 1 ms. */
 const RELEASED_AT_ONCE = 1000;
@@ -44,6 +46,7 @@ export class Dispatcher implements DispatchHooks {
   readonly #restarts = new LaneList();
   readonly #flowGates = new Map<string, FlowGate>();
   readonly #origins: OriginShares;
+  readonly #stopped: StoppedLines;
   readonly #queueGates = new Map<OrderedQueue, LaneList>();
   readonly #windows = new IndexedHeap<FlowGate>(
     (a, b) => a.wakeAtMs < b.wakeAtMs || (a.wakeAtMs === b.wakeAtMs && a.flow.key < b.flow.key),
@@ -57,6 +60,7 @@ export class Dispatcher implements DispatchHooks {
     nowMs: number,
   ) {
     this.#origins = new OriginShares(() => state.messages.active.size, maxInFlightPerOrigin);
+    this.#stopped = new StoppedLines(state.breakers);
     this.#nowMs = nowMs;
     this.#overdue = new OverdueLine(nowMs);
   }
@@ -90,7 +94,9 @@ export class Dispatcher implements DispatchHooks {
   nextDueAtMs(): number | undefined {
     let next: number | undefined;
     const delayed = this.state.messages.nextDueAtMs;
-    for (const at of [this.#delayed.nextAtMs(), delayed, this.#overdue.nextAtMs(), this.#windows.top?.wakeAtMs]) {
+    const { top: window } = this.#windows;
+    const others = [this.#overdue.nextAtMs(), window?.wakeAtMs, this.#stopped.nextAtMs()];
+    for (const at of [this.#delayed.nextAtMs(), delayed, ...others]) {
       if (at !== undefined && (next === undefined || at < next)) next = at;
     }
     return next;
@@ -120,6 +126,11 @@ export class Dispatcher implements DispatchHooks {
   /** Due messages of the key that have not started. */
   waitingOf(key: string): number {
     return this.#flowGates.get(key)?.waiting ?? 0;
+  }
+
+  /** Due messages that wait for a stopped destination. */
+  stoppedAt(url: string): number {
+    return this.#stopped.waitingOf(url);
   }
 
   viewOf(flow: FlowKey, nowMs: number): FlowView {
@@ -165,12 +176,20 @@ export class Dispatcher implements DispatchHooks {
     }
   }
 
+  breakerChanged(url: string | undefined): void {
+    this.#stopped.changed(url);
+  }
+
   // ── lanes ──
 
   #release(): boolean {
     for (let count = 0; count < RELEASED_AT_ONCE; count += 1) {
       const nowMs = this.#nowMs;
-      const message = this.#delayed.take(nowMs) ?? this.state.messages.wakeDue(nowMs) ?? this.#overdue.take(nowMs);
+      const message =
+        this.#delayed.take(nowMs) ??
+        this.state.messages.wakeDue(nowMs) ??
+        this.#overdue.take(nowMs) ??
+        this.#stopped.take(nowMs);
       if (message !== undefined) {
         this.#enter(message);
         continue;
@@ -186,6 +205,10 @@ export class Dispatcher implements DispatchHooks {
 
   #enter(message: Message): void {
     const kind = this.#kindOf(message);
+    if (kind !== 'restart' && this.#stopped.holds(message, this.#nowMs)) {
+      this.#stopped.add(message);
+      return;
+    }
     const key = laneKeyOf(kind, message);
     let lane = this.#lanes.get(key);
     if (lane === undefined) {
@@ -241,7 +264,11 @@ export class Dispatcher implements DispatchHooks {
     const woke = this.#takeWake(lane);
     list.delete(lane);
     let hasStarted = false;
-    if (!this.#parks(lane, message, woke)) {
+    if (lane.kind !== 'restart' && this.#stopped.holds(message, this.#nowMs)) {
+      list.push(lane);
+      lane.leave(message);
+      this.#stopped.add(message);
+    } else if (!this.#parks(lane, message, woke)) {
       list.push(lane);
       lane.messages.starts(message);
       hasStarted = start(message);

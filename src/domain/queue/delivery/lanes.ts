@@ -45,7 +45,7 @@ export function isDueBefore(a: Message, b: Message): boolean {
   return a.isDueBefore(b);
 }
 
-function isAcceptedBefore(a: Message, b: Message): boolean {
+export function isAcceptedBefore(a: Message, b: Message): boolean {
   return a.order < b.order;
 }
 

@@ -63,6 +63,20 @@ export function concludeForMessage(
   expireBeyondLimit(turn);
 }
 
+/** The message ends without an attempt, because its destination is stopped. */
+export function endUntried(message: Message, error: string, turn: QueueTurn): void {
+  const { id } = message;
+  const { settings } = message.shared.envelope;
+  const atMs = turn.context.nowMs;
+  const dlqId = dlqIdOf(atMs, turn.state.deadLetters.next);
+  const outcome = { kind: 'no-response', error, durationMs: 0 } as const;
+  const sent = { message, sentBody: EMPTY, outcome };
+  if (settings.failureCallback !== undefined) callBack(settings.failureCallback, 'failure', sent, dlqId, turn);
+  const response = turn.state.bodies.carried(EMPTY);
+  turn.evolve({ type: 'MessageDeadLettered', id, dlqId, atMs, status: 0, error, header: NO_HEADER, response });
+  expireBeyondLimit(turn);
+}
+
 interface Sent {
   readonly message: Message;
   readonly sentBody: Uint8Array;

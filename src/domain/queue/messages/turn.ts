@@ -16,6 +16,8 @@ export interface AttemptWords {
 /** The dispatcher, which knows the waiting messages of each flow-control key. */
 export interface FlowReader {
   viewOf(flow: FlowKey, nowMs: number): FlowView;
+  /** Due messages that wait for the stopped destination. */
+  stoppedAt(url: string): number;
 }
 
 export interface QueueTurn {

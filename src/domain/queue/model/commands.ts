@@ -29,6 +29,8 @@ import { webhookItem } from './application-records.js';
 import { dlqSelectorBy } from './dlq-selector.js';
 import {
   bodyRef,
+  breakerFields,
+  breakerRules,
   content,
   dlqEntry,
   dlqId,
@@ -240,6 +242,11 @@ export const queueCommands = {
     /** Without records: the source has none up to this sequence. */
     upTo: trailing(whole),
   }),
+  /** Without rules the account has no breakers. */
+  SetBreakerRules: kind(52, { rules: optional(breakerRules) }),
+  ListBreakers: kind(53, { onlyStopped: flag }),
+  /** Disables a destination, or closes its breaker and forgets its failures. */
+  SetBreaker: kind(54, { url: text(), isDisabled: flag }),
 };
 export type QueueCommand = UnionOf<'type', typeof queueCommands>;
 
@@ -345,6 +352,13 @@ const flowView = record({
 });
 export type FlowView = TypeOf<typeof flowView>;
 
+const breakerView = record({
+  ...breakerFields,
+  /** Due messages that wait for the destination. */
+  waiting: whole,
+});
+export type BreakerView = TypeOf<typeof breakerView>;
+
 export const queueReplies = {
   ...workflowReplies,
   ...applicationReplies,
@@ -371,6 +385,7 @@ export const queueReplies = {
   Messages: kind(22, { messages: listOf(pendingView), counts: listOf(whole), after: optional(whole) }),
   /** The records up to this sequence are accepted. */
   OutboxTaken: kind(25, { sequence: whole }),
+  Breakers: kind(26, { rules: optional(breakerRules), breakers: listOf(breakerView) }),
 };
 export type QueueReply = UnionOf<'type', typeof queueReplies>;
 

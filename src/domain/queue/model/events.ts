@@ -24,6 +24,8 @@ import {
 import { application, applicationEndpoint, eventType } from './application-records.js';
 import {
   bodyRefFields,
+  breaker,
+  breakerRules,
   carriedBody,
   carriedBodyFields,
   dlqEntry,
@@ -217,6 +219,11 @@ export const queueEvents = {
   ApplicationEndpointDeleted: kind(63, { application: text(), id: text(), atMs: whole }),
   EventTypeSet: kind(64, { eventType, atMs: whole }),
   EventTypeDeleted: kind(65, { name: text(), atMs: whole }),
+  // ── breakers of destinations; both also in snapshots ──
+  /** Undefined: the account has no breakers, and forgets those it had. */
+  BreakerRulesSet: kind(50, { rules: optional(breakerRules), atMs: whole }),
+  /** The whole breaker; a closed one without failures is forgotten. */
+  BreakerChanged: kind(51, { breaker, atMs: whole }),
 };
 export type QueueEvent = UnionOf<'type', typeof queueEvents>;
 

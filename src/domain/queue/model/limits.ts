@@ -69,3 +69,8 @@ export const MAX_EVENT_SCHEMA_BYTES = 32 * 1024;
 export const MAX_ENDPOINT_FILTER_CHARACTERS = 2_048;
 /** Applications or event types per page of a list. */
 export const MAX_APPLICATION_COUNT = 250;
+
+/** Failing destinations of an account that have a breaker: about 5 MB. */
+export const MAX_BREAKERS = 10_000;
+/** The longest wait between two probes of a destination. */
+export const LONGEST_PROBE_WAIT_MS = 60 * 60 * 1000;

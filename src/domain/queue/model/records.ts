@@ -243,6 +243,45 @@ export type UrlGroup = TypeOf<typeof urlGroup>;
 export const queueFields = { name: text(), parallelism: whole, isPaused: flag, createdAtMs: whole, updatedAtMs: whole };
 export type QueueRecord = RecordType<typeof queueFields>;
 
+/** When breakers open, and the fate of messages while they are open. */
+export const breakerRules = record({
+  /** Consecutive failures, and the seconds over which they must stretch. */
+  failures: whole,
+  seconds: whole,
+  /** The wait before the first probe. */
+  probeSeconds: whole,
+  /** A destination is disabled when a probe fails after this time without a success. */
+  disableAfterSeconds: whole,
+  /** Of a stopped destination: its messages wait, or go to the DLQ. */
+  messages: oneOf('wait', 'dlq'),
+});
+export type BreakerRules = TypeOf<typeof breakerRules>;
+
+/** Stored by index: add new ones at the end. */
+export const BREAKER_STATES = ['closed', 'open', 'disabled'] as const;
+export const breakerFields = {
+  /** Without query and fragment. */
+  url: text(),
+  state: oneOf(...BREAKER_STATES),
+  /** Of the state: consecutive failures, an answer 410, or a command. */
+  reason: oneOf('failures', 'gone', 'request'),
+  /** Consecutive failures, and the time of the first one. */
+  failures: whole,
+  failingSinceMs: whole,
+  changedAtMs: whole,
+  /** Of an open one; else 0. */
+  nextProbeAtMs: whole,
+  /** Probes that have failed. */
+  probes: whole,
+  /** The message of the latest probe, until its outcome. */
+  probe: optional(messageId),
+  /** Of the last failure. 0: there was no HTTP response. */
+  status: whole,
+  error: text(),
+};
+export const breaker = record(breakerFields);
+export type Breaker = TypeOf<typeof breaker>;
+
 const scheduleDestination = union('kind', {
   url: kind(1, { url: text() }),
   group: kind(2, { name: text() }),

@@ -3,6 +3,7 @@ import type { HotRoute, QueueRoute } from '../queue-call.js';
 import { APPLICATION_MESSAGE_ROUTES } from './application-messages.js';
 import { APPLICATION_ROUTES } from './applications.js';
 import { BATCH_ROUTE } from './batch.js';
+import { DESTINATION_ROUTES } from './destinations.js';
 import { DLQ_ROUTES } from './dlq.js';
 import { EVENT_TYPE_ROUTES } from './event-types.js';
 import { EVENT_ROUTES } from './events.js';
@@ -39,6 +40,7 @@ export const ROUTED: readonly QueueRoute[] = [
   ...DLQ_ROUTES,
   ...EVENT_ROUTES,
   ...FLOW_CONTROL_ROUTES,
+  ...DESTINATION_ROUTES,
   ...KEY_ROUTES,
   ...TRIGGER_ROUTES,
   ...APPLICATION_ROUTES,

@@ -192,6 +192,18 @@ describe('the reading of an alert rule', () => {
     expect(await texts({ ...rule, target: uuidOf(db('old')) }, { events: [old] })).to.have.lengthOf(1);
   });
 
+  it('stopped-destination: each destination with an open or disabled breaker, or the one of the rule', async () => {
+    const stopped = (url: string, state: string) => ({ url, state, failures: 12, waiting: 1 });
+    const breakers = [stopped('https://a.example/x', 'open'), stopped('https://b.example/y', 'disabled')];
+    const reply = { type: 'Breakers', rules: undefined, breakers } as object as QueueReply;
+    const rule = { kind: 'stopped-destination', target: '', threshold: 0, windowSeconds: 0 } as const;
+    const open = 'the destination https://a.example/x is open: 12 failures in a row, 1 message waiting';
+    const disabled = 'the destination https://b.example/y is disabled: 12 failures in a row, 1 message waiting';
+    expect(await texts(rule, { replies: { ListBreakers: reply } })).to.deep.equal([open, disabled]);
+    const target = 'https://b.example/y';
+    expect(await texts({ ...rule, target }, { replies: { ListBreakers: reply } })).to.deep.equal([disabled]);
+  });
+
   it('schedule: too few deliveries of the window, or no such schedule', async () => {
     const rule = { kind: 'schedule', target: 'nightly', threshold: 1, windowSeconds: 86_400 } as const;
     const has = (over: object) => {

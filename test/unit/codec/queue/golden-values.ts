@@ -269,6 +269,28 @@ export const GOLDEN_EVENTS: { readonly [Type in QueueEvent['type']]: Extract<Que
     messagesThisMonth: 70_000,
     isDailyLimitReached: false,
   },
+  BreakerRulesSet: {
+    type: 'BreakerRulesSet',
+    rules: { failures: 10, seconds: 60, probeSeconds: 30, disableAfterSeconds: 432_000, messages: 'dlq' },
+    atMs,
+  },
+  BreakerChanged: {
+    type: 'BreakerChanged',
+    breaker: {
+      url: 'https://api.example/hook',
+      state: 'open',
+      reason: 'failures',
+      failures: 12,
+      failingSinceMs: atMs,
+      changedAtMs: atMs,
+      nextProbeAtMs: atMs,
+      probes: 2,
+      probe: id,
+      status: 503,
+      error: 'HTTP status 503',
+    },
+    atMs,
+  },
   ...GOLDEN_WORKFLOW_EVENTS,
 };
 

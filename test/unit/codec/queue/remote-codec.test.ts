@@ -60,6 +60,7 @@ const filters: MessageFilter[] = [
     scheduleId: ['g'],
     label: ['h', 'i'],
     flowControlKey: ['j'],
+    priority: ['low'],
     callerIp: ['k'],
     fromMs: 1,
     toMs: 2.5,
@@ -78,6 +79,12 @@ const COMMANDS: OneOfEach<QueueCommand> = {
     { type: 'Publish', items: [], isTold: false },
     RUN_PUBLISH,
   ],
+  SetBreakerRules: [
+    { type: 'SetBreakerRules', rules: GOLDEN_EVENTS.BreakerRulesSet.rules },
+    { type: 'SetBreakerRules', rules: undefined },
+  ],
+  ListBreakers: [{ type: 'ListBreakers', onlyStopped: true }],
+  SetBreaker: [{ type: 'SetBreaker', url: 'https://a/', isDisabled: false }],
   GetMessage: [{ type: 'GetMessage', id }],
   ListMessages: [
     { type: 'ListMessages', filter: {}, states: [], order: 'latestFirst', count: 100, after: undefined },
@@ -221,6 +228,14 @@ const flags = { isPaused: true, isParallelismPinned: false, isRatePinned: true }
 
 const REPLIES: OneOfEach<QueueReply> = {
   ...APPLICATION_REPLIES,
+  Breakers: [
+    {
+      type: 'Breakers',
+      rules: GOLDEN_EVENTS.BreakerRulesSet.rules,
+      breakers: [{ ...GOLDEN_EVENTS.BreakerChanged.breaker, waiting: 3 }],
+    },
+    { type: 'Breakers', rules: undefined, breakers: [] },
+  ],
   OutboxTaken: [{ type: 'OutboxTaken', sequence: 1_810_000_000_000_000 }],
   Rejected: [
     { type: 'Rejected', reason: 'BUDGET', message: 'no more' },

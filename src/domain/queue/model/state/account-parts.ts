@@ -9,6 +9,7 @@ import { Messages } from '../messages/messages.js';
 import type { Envelope } from '../records.js';
 import { Runs } from '../runs/runs.js';
 import { Applications } from './applications.js';
+import { Breakers } from './breakers.js';
 import type { DispatchHooks } from './dispatch-hooks.js';
 import { FlowKeys } from './flow-keys.js';
 import { Groups } from './groups.js';
@@ -26,6 +27,7 @@ export class AccountParts {
   readonly queues = new OrderedQueues();
   /** DLQ entries of plain messages; `runs` has those of runs. */
   readonly dlq = new DlqEntries();
+  readonly breakers = new Breakers();
   readonly groups = new Groups();
   readonly applications = new Applications();
   readonly usage = new MessageUsage();

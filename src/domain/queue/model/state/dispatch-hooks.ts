@@ -12,4 +12,6 @@ export interface DispatchHooks {
   attemptEnded(message: Message, hasAnswered: boolean | undefined): void;
   flowChanged(key: string): void;
   queueChanged(queue: OrderedQueue): void;
+  /** @param url of the breaker; undefined: the rules of all */
+  breakerChanged(url: string | undefined): void;
 }

@@ -73,6 +73,9 @@ const QUEUE_EVENTS: EventTable = {
   OutboxTaken: { evolve: (event, { outboxes }) => outboxes.take(event) },
   DailyLimitReached: { evolve: dailyLimitReached },
 
+  BreakerRulesSet: { evolve: breakerRulesSet },
+  BreakerChanged: { evolve: breakerChanged },
+
   MessageRestored: { evolve: messageRestored },
   DlqRestored: { evolve: dlqRestored },
   GroupRestored: { evolve: (event, { groups }) => groups.restore(event) },
@@ -127,6 +130,16 @@ function flowReset(event: QueueEventOf<'FlowReset'>, { messages, flows, dispatch
   }
   flows.reset(event);
   dispatch?.flowChanged(event.key);
+}
+
+function breakerRulesSet(event: QueueEventOf<'BreakerRulesSet'>, { breakers, dispatch }: AccountParts): void {
+  breakers.setRules(event);
+  dispatch?.breakerChanged(undefined);
+}
+
+function breakerChanged(event: QueueEventOf<'BreakerChanged'>, { breakers, dispatch }: AccountParts): void {
+  breakers.change(event);
+  dispatch?.breakerChanged(event.breaker.url);
 }
 
 function intakeTaken({ position }: QueueEventOf<'IntakeTaken'>, parts: AccountParts): void {

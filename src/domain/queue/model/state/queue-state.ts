@@ -74,6 +74,7 @@ function heldOf(parts: AccountParts, nowMs: number): AccountUsage {
       envelopes.memoryBytes +
       parts.deduplication.sizeAt(nowMs) * DEDUPLICATION_MEMORY_BYTES +
       parts.acceptedIds.sizeAt(nowMs) * ACCEPTED_ID_MEMORY_BYTES +
+      parts.breakers.memoryBytes +
       runMemoryBytes,
   };
 }

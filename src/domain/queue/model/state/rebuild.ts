@@ -9,6 +9,7 @@ import type { QueueState } from './queue-state.js';
 export function* rebuildingEvents(state: QueueState): Iterable<QueueEvent> {
   yield accountRestored(state);
   yield* state.outboxes.rebuildingEvents(state.nowMs);
+  yield* state.breakers.rebuildingEvents(state.nowMs);
   yield* state.runs.rebuildingEvents();
   yield* state.queues.rebuildingEvents();
   for (const message of state.messages.active) if (isUncounted(message)) yield messageRestored(message, state);

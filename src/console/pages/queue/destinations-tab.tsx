@@ -1,0 +1,136 @@
+/** Destinations that fail or are stopped: their breakers, and the rules of these. */
+import { useSignal } from '@preact/signals';
+import type { Schemas } from '#api';
+import { useAsk } from '../../api/ask.js';
+import { ofQueue } from '../../api/call.js';
+import { mayChange } from '../../api/session.js';
+import { Badge } from '../../parts/badge.js';
+import { counted, whole } from '../../parts/format.js';
+import { Shown } from '../../parts/states.js';
+import { type Column, Table } from '../../parts/table.js';
+import { Time } from '../../parts/time.js';
+import { doing } from '../../parts/toast.js';
+import { BreakerRules } from './breaker-rules.js';
+import { useLinks } from './links.js';
+import type { TabProps } from './tab.js';
+
+type Destination = Schemas['Destination'];
+
+const EVERY_MS = 5_000;
+const TONES = { closed: 'warn', open: 'bad', disabled: 'bad' } as const;
+const MAX_DRAWN = 500;
+
+export function DestinationsTab({ account }: TabProps) {
+  const asked = useAsk(`destinations ${account}`, () => ofQueue(account, 'GET /v2/destinations'), EVERY_MS);
+  const isSetting = useSignal(false);
+  const columns = useColumns(account, asked.reload);
+  return (
+    <Shown asked={asked}>
+      {({ destinations, rules }) => (
+        <>
+          <div class="row between list-head">
+            <p>{rules === undefined ? 'Circuit breakers are off: no destination is stopped.' : sentenceOf(rules)}</p>
+            {mayChange.value && (
+              <button
+                type="button"
+                class="button"
+                onClick={() => {
+                  isSetting.value = true;
+                }}
+              >
+                {rules === undefined ? 'Switch circuit breakers on' : 'Change the rules'}
+              </button>
+            )}
+          </div>
+          <Table
+            label="Destinations"
+            columns={columns}
+            rows={destinations.slice(0, MAX_DRAWN)}
+            idOf={({ url }) => url}
+            empty={<p class="muted">No destination has failed since its last success.</p>}
+          />
+          {isSetting.value && (
+            <BreakerRules
+              account={account}
+              rules={rules}
+              onClose={() => {
+                isSetting.value = false;
+                asked.reload();
+              }}
+            />
+          )}
+        </>
+      )}
+    </Shown>
+  );
+}
+
+function sentenceOf({ failures, seconds, messages }: Schemas['BreakerRules']): string {
+  const fate = messages === 'wait' ? 'its messages wait' : 'its messages go to the DLQ';
+  return `A destination is stopped by ${counted(failures ?? 0, 'failure')} in a row over ${whole(seconds ?? 0)} s; ${fate}.`;
+}
+
+function useColumns(account: string, onDone: () => void): readonly Column<Destination>[] {
+  const links = useLinks();
+  return [
+    {
+      title: 'Destination',
+      cell: ({ url, state, reason }) => (
+        <span class="row">
+          <a class="wrap-anywhere" dir="auto" href={links.queue({ url })}>
+            {url}
+          </a>
+          <Badge tone={TONES[state]}>{state === 'closed' ? 'failing' : state}</Badge>
+          {reason === 'gone' && <Badge>gone</Badge>}
+        </span>
+      ),
+    },
+    { title: 'Failures', isNumber: true, cell: ({ failures }) => whole(failures) },
+    {
+      title: 'Since',
+      isWideOnly: true,
+      cell: ({ failingSince }) => failingSince !== undefined && <Time at={failingSince} as="ago" />,
+    },
+    {
+      title: 'Next probe',
+      isWideOnly: true,
+      cell: ({ nextProbe }) => nextProbe !== undefined && <Time at={nextProbe} as="ago" />,
+    },
+    { title: 'Waiting', isNumber: true, cell: ({ waiting }) => whole(waiting) },
+    { title: 'Last failure', isWideOnly: true, cell: ({ error = '' }) => <span class="small">{error}</span> },
+    ...(mayChange.value
+      ? [{ title: 'Actions', cell: ({ url, state }: Destination) => <Actions {...{ account, url, state, onDone }} /> }]
+      : []),
+  ];
+}
+
+interface ActionsProps extends TabProps, Pick<Destination, 'url' | 'state'> {
+  onDone(): void;
+}
+
+function Actions({ account, url, state, onDone }: ActionsProps) {
+  const enable = (retry: boolean) =>
+    doing(
+      () => ofQueue(account, 'POST /v2/destinations/enable', { body: { url, retry } }),
+      retry ? `${url} is enabled, and its entries of the DLQ are sent again.` : `${url} is enabled.`,
+    ).then(onDone);
+  const disable = () =>
+    doing(() => ofQueue(account, 'POST /v2/destinations/disable', { body: { url } }), `${url} is disabled.`).then(
+      onDone,
+    );
+  return (
+    <span class="row">
+      <button type="button" class="button small" onClick={() => void enable(false)}>
+        {state === 'closed' ? 'Forget failures' : 'Enable'}
+      </button>
+      <button type="button" class="button small" onClick={() => void enable(true)}>
+        Enable and replay
+      </button>
+      {state !== 'disabled' && (
+        <button type="button" class="button small danger" onClick={() => void disable()}>
+          Disable
+        </button>
+      )}
+    </span>
+  );
+}
