@@ -315,13 +315,21 @@ export class ShardHost<W extends Work> {
     this.#look = undefined;
     // No other process can take or give a shard, so the only remaining task is to store the marks of journals that have
     // grown.
-    if (!this.options.isExclusive || !this.isSettled()) this.#lookIn(this.times.lookEveryMs);
+    const isSettled = this.isSettled();
+    if (!isSettled) this.#lookIn(this.times.lookEveryMs);
+    else if (!this.options.isExclusive) this.#lookAboutIn(this.times.lookEveryMs);
     else if (Array.from(this.#held.values()).some(hasGrown)) this.#lookAtGrowth();
   }
 
   #lookIn(inMs: number): void {
     this.#look?.cancel();
     if (!this.#isStopping) this.#look = this.ports.timers.after(inMs, () => this.#lookNow());
+  }
+
+  /** Together with other recurring work, because each waking of an idle process costs as much as the look. */
+  #lookAboutIn(aboutMs: number): void {
+    this.#look?.cancel();
+    this.#look = this.ports.timers.roughlyAfter(aboutMs, () => this.#lookNow());
   }
 
   #lookAtGrowth(): void {
