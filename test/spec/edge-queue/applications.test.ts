@@ -70,7 +70,11 @@ describe('edge/queue: applications', () => {
     ['/v2/event-types', { name: 'a/b' }, /^name may have letters/],
     ['/v2/event-types', { name: 'a', schema: { type: 'no' } }, /^schema: /],
     ['/v2/event-types', { name: 'a', schema: { $ref: '#' } }, /must begin with #\//],
-    ['/v2/event-types', { name: 'a', schema: { type: 'integer' }, examples: ['x'] }, /^payload must be integer/],
+    [
+      '/v2/event-types',
+      { name: 'a', schema: { type: 'integer' }, examples: ['x'] },
+      /^payload is not of a type\(s\) integer/,
+    ],
     ['/v2/event-types', { name: 'a', schema: { description: 'x'.repeat(40_000) } }, /^schema is longer than/],
   ] as const;
   for (const [path, body, text] of WRONG) {
@@ -84,26 +88,93 @@ describe('edge/queue: applications', () => {
 
   describe('schemas of event types', () => {
     const schemas = new EventSchemas();
-    const judged = (schema: object) => schemas.judge(JSON.stringify(schema)).then(() => 'accepted', String);
+    const outcome = (act: () => void): string => {
+      try {
+        act();
+        return 'accepted';
+      } catch (error) {
+        return String(error);
+      }
+    };
+    const judged = (schema: unknown) => outcome(() => schemas.judge(JSON.stringify(schema)));
+    const validated = (schema: object, payload: unknown) =>
+      outcome(() => schemas.validate(JSON.stringify(schema), payload));
 
-    it('references that lead to themselves, or grow without end, are refused (ESC1)', async () => {
+    it('references that lead to themselves, or grow without end, are refused (ESC1)', () => {
       const circle = { $defs: { a: { properties: { next: { $ref: '#/$defs/a' } } } }, $ref: '#/$defs/a' };
-      expect(await judged(circle)).to.include('leads to itself');
+      expect(judged(circle)).to.include('leads to itself');
       const doubled = Object.fromEntries(
         Array.from({ length: 30 }, (_, at) => [`d${at}`, { allOf: Array(2).fill({ $ref: `#/$defs/d${at + 1}` }) }]),
       );
-      expect(await judged({ $defs: { ...doubled, d30: {} }, $ref: '#/$defs/d0' })).to.include('more than 2000 parts');
-      expect(await judged({ type: 'array', uniqueItems: true })).to.include('uniqueItems is not supported');
-      expect(await judged({ $defs: { id: { type: 'string' } }, properties: { id: { $ref: '#/$defs/id' } } })).to.equal(
+      expect(judged({ $defs: { ...doubled, d30: {} }, $ref: '#/$defs/d0' })).to.include('more than 2000 parts');
+      expect(judged({ type: 'array', uniqueItems: true })).to.include('uniqueItems is not supported');
+      expect(judged({ $defs: { id: { type: 'string' } }, properties: { id: { $ref: '#/$defs/id' } } })).to.equal(
         'accepted',
       );
     });
 
-    it('a pattern that backtracks elsewhere takes linear time (ESC2)', async () => {
-      const schema = JSON.stringify({ type: 'string', pattern: '^(a+)+$' });
-      await schemas.validate(schema, 'aaa');
-      const refused = await schemas.validate(schema, `${'a'.repeat(5_000)}!`).then(() => undefined, String);
-      expect(refused).to.include('must match pattern');
+    it('a payload is checked against a bounded number of parts (ESC1)', () => {
+      const schema = {
+        items: { properties: Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`p${at}`, {}])) },
+      };
+      expect(validated(schema, Array(50).fill({}))).to.equal('accepted');
+      expect(validated(schema, Array(500).fill({}))).to.include('payload has too many values for its schema');
+    });
+
+    it('a pattern that backtracks elsewhere takes linear time (ESC2)', () => {
+      const schema = { type: 'string', pattern: '^(a+)+$' };
+      expect(validated(schema, 'aaa')).to.equal('accepted');
+      expect(validated(schema, `${'a'.repeat(5_000)}!`)).to.include('payload must match the pattern ^(a+)+$');
+    });
+
+    it('a keyword without effect, a wrong value and a pattern that RE2 does not know are refused (ESC3)', () => {
+      for (const [schema, error] of [
+        [{ prefixItems: [{}] }, 'prefixItems is not supported'],
+        [{ patternProperties: { a: {} } }, 'patternProperties is not supported'],
+        [{ properties: { a: { '#counted': 1 } } }, '#counted is not supported'],
+        [{ type: 'text' }, 'type has a value that it cannot have'],
+        [{ minLength: -1 }, 'minLength has a value that it cannot have'],
+        [{ pattern: '(?=a)' }, 'pattern has a value that it cannot have'],
+        [{ items: 3 }, 'a part is neither an object nor a boolean'],
+        [{ properties: { a: { $ref: '#/$defs/a', type: 'string' } }, $defs: { a: {} } }, 'use allOf'],
+        [{ $ref: '#/$defs/%E0%A4%A' }, 'there is no #/$defs/%E0%A4%A'],
+        ['text', 'a part is neither'],
+      ] as const) {
+        expect(judged(schema), JSON.stringify(schema)).to.include(error);
+      }
+    });
+
+    it('a payload is checked by each keyword, and the error names the place', () => {
+      const schema = {
+        $schema: 'http://json-schema.org/draft-07/schema#',
+        $id: 'https://a.example/invoice',
+        type: 'object',
+        required: ['id'],
+        additionalProperties: false,
+        properties: {
+          id: { $ref: '#/$defs/id' },
+          lines: { type: 'array', items: { type: 'object', properties: { price: { type: 'number', minimum: 0 } } } },
+          kind: { enum: ['a', 'b'] },
+        },
+        if: { properties: { kind: { const: 'a' } } },
+        else: { required: ['lines'] },
+        $defs: { id: { type: 'string', pattern: '^in_' } },
+      };
+      expect(validated(schema, { id: 'in_1', lines: [{ price: 1 }], kind: 'b' })).to.equal('accepted');
+      for (const [payload, error] of [
+        [{}, 'payload requires property "id"'],
+        [{ id: 'x' }, 'payload.id must match the pattern ^in_'],
+        [
+          { id: 'in_1', lines: [{ price: 1 }, { price: -1 }] },
+          'payload.lines[1].price must be greater than or equal to 0',
+        ],
+        [{ id: 'in_1', kind: 'c' }, 'payload.kind is not one of enum values: a,b'],
+        [{ id: 'in_1', kind: 'b' }, 'requires property "lines"'],
+        [{ id: 'in_1', other: 1 }, 'additional property "other"'],
+        ['in_1', 'payload is not of a type(s) object'],
+      ] as const) {
+        expect(validated(schema, payload), JSON.stringify(payload)).to.include(error);
+      }
     });
   });
 });

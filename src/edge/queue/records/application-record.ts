@@ -85,7 +85,7 @@ const VERSION: JsonSchema = wordOf(['v1', 'v1a']);
 const TYPES: JsonSchema = { ...listOf(TEXT), description: 'Names of event types. Empty: all.' };
 const FILTER: JsonSchema = { ...TEXT, description: 'An expression of the filter language of search on the payload.' };
 const HEADERS_SENT: JsonSchema = { ...OBJECT, additionalProperties: TEXT, description: 'Sent with each delivery.' };
-const SCHEMA: JsonSchema = { ...OBJECT, description: 'A JSON schema (2020-12) of payloads.' };
+const SCHEMA: JsonSchema = { ...OBJECT, description: 'A JSON schema (draft 7) of payloads.' };
 const EXAMPLES: JsonSchema = { ...listOf({}), description: 'Payloads; the first is sent as a test.' };
 
 const APPLICATION_MEMBERS = {

@@ -55,7 +55,7 @@ export const APPLICATION_MESSAGE_ROUTES: readonly QueueRoute[] = [
       const { application, endpoints, eventType: type } = await applicationIn(call, path, eventType);
       if (type === undefined) throw invalid(`there is no event type ${eventType}`);
       if (type.isArchived) throw invalid(`event type ${eventType} is archived`);
-      await call.endpoint.schemas.validate(type.schema, payload);
+      call.endpoint.schemas.validate(type.schema, payload);
       const body = bodyOfPayload(payload);
       const id = eventId ?? `evt_${call.newMessageId().slice('msg_'.length)}`;
       const event = { id, eventType, body, isIdempotent: eventId !== undefined };

@@ -109,9 +109,8 @@ async function setType(call: QueueCall, name: string, request: EventTypeRequest,
   const { description, archived } = request;
   const schema = textOfJson('schema', request.schema);
   const { schemas } = call.endpoint;
-  if (schema !== undefined) await schemas.judge(schema);
-  for (const example of schema === undefined ? [] : (request.examples ?? []))
-    await schemas.validate(schema ?? '', example);
+  if (schema !== undefined) schemas.judge(schema);
+  for (const example of schema === undefined ? [] : (request.examples ?? [])) schemas.validate(schema ?? '', example);
   const examples = textOfJson('examples', request.examples);
   const command = { type: 'SetEventType', name, isNew, description, schema, examples, isArchived: archived } as const;
   call.value(200, eventTypeRecord(only((await call.ask(command, 'EventTypes')).eventTypes)));
