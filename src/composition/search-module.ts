@@ -1,4 +1,5 @@
 /** The search indexes, kept and queried in a thread of a process with the role `projection`. */
+import { join } from 'node:path';
 import type { DependencyContainer } from 'tsyringe';
 import { AnsweringThread } from '../adapters/node/index.js';
 import { SEARCH_WORKER, watchSearch } from '../projections/index.js';
@@ -15,9 +16,10 @@ export function registerSearch(c: DependencyContainer): void {
   tokens.once(c, tokens.SEARCH_THREAD, () => {
     const { timers, log } = tokens.storagePortsOf(c);
     const entry = new URL('./search-worker.js', import.meta.url);
-    const { vectorPrecision: precision } = c.resolve(tokens.CONFIG).embeddings;
+    const { embeddings, storage } = c.resolve(tokens.CONFIG);
+    const precision = embeddings.vectorPrecision;
     const options = { kvShards: c.resolve(tokens.NATS).layout.kvShards, fold: { precision } };
-    const task = { ...threadTaskOf(c), options };
+    const task = { ...threadTaskOf(c), options, graphsDir: join(storage.dataDir, 'graphs') };
     return new AnsweringThread({ entry, task, log, timers, onBegun: () => tellIndexes(c) }, SEARCH_WORKER);
   });
   c.registerInstance(tokens.SEARCH, new SearchClient((question) => c.resolve(tokens.SEARCH_THREAD).ask(question)));

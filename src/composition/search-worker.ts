@@ -2,7 +2,7 @@
  * Entry of the thread of the search indexes. It has its own NATS connections, so that searches and the loading of an
  * index never delay a command. search-module.ts starts and stops it.
  */
-import { answerUntilStopped, enterAnswering } from '../adapters/node/index.js';
+import { answerUntilStopped, enterAnswering, NodeIndexFiles } from '../adapters/node/index.js';
 import { SearchIndexes, type SearchStatus, type SearchWord } from '../projections/index.js';
 import { answerSearch } from '../query/index.js';
 import { openThread } from './thread-container.js';
@@ -16,7 +16,9 @@ const NICENESS = 2;
 
 const { port, data, log } = await enterAnswering<SearchTask>('the search indexes', NICENESS);
 const { close, ...parts } = await openThread(data, 'search indexes', log);
-const indexes = new SearchIndexes(parts, data.options);
+const { graphsDir, options } = data;
+const files = graphsDir === undefined ? {} : { graphFiles: new NodeIndexFiles(graphsDir) };
+const indexes = new SearchIndexes({ ...parts, ...files }, options);
 await answerUntilStopped<SearchWord, SearchStatus>(port, {
   answer: (question) => answerSearch(indexes, question),
   hear: (word) => {

@@ -9,6 +9,8 @@ export interface IndexFiles {
   read(partition: PartitionName, index: ByteString): Promise<Uint8Array | undefined>;
   /** Begins a new file, which replaces the present one when it is complete. */
   write(partition: PartitionName, index: ByteString): IndexDraft;
+  /** Removes the files of all other partitions. */
+  keepOnlyOf(partitions: readonly PartitionName[]): Promise<void>;
   /** Removes the files of all other indexes of the partition. */
   keepOnly(partition: PartitionName, indexes: readonly ByteString[]): Promise<void>;
 }

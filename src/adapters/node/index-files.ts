@@ -34,6 +34,13 @@ export class NodeIndexFiles implements IndexFiles {
     return new Draft(this.#directoryOf(partition), nameOf(index), this.key);
   }
 
+  async keepOnlyOf(partitions: readonly PartitionName[]): Promise<void> {
+    const kept = new Set(partitions.map(folderOf));
+    for (const name of await readdir(this.directory).catch(() => [])) {
+      if (!kept.has(name)) await rm(join(this.directory, name), { recursive: true, force: true });
+    }
+  }
+
   async keepOnly(partition: PartitionName, indexes: readonly ByteString[]): Promise<void> {
     const directory = this.#directoryOf(partition);
     const kept = new Set(indexes.map(nameOf));
@@ -43,8 +50,12 @@ export class NodeIndexFiles implements IndexFiles {
   }
 
   #directoryOf(partition: PartitionName): string {
-    return join(this.directory, partition.replace(/[^\w-]/g, '_'));
+    return join(this.directory, folderOf(partition));
   }
+}
+
+function folderOf(partition: PartitionName): string {
+  return partition.replace(/[^\w-]/g, '_');
 }
 
 function nameOf(index: ByteString): string {

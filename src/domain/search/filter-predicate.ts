@@ -14,30 +14,55 @@ import type { FilterLiteral, FilterNode, FilterPath, OrderOperator } from './fil
 
 export type FilteredDocument = Pick<StoredDocument, 'content' | 'metadata'>;
 export type FilterPredicate = (document: FilteredDocument) => boolean;
-type Read = (document: FilteredDocument) => unknown;
+
+/** A condition on the value at a path. */
+export interface FilterCondition {
+  readonly kind: 'condition';
+  readonly path: FilterPath;
+  readonly read: (document: FilteredDocument) => unknown;
+  /** @param value undefined if there is none */
+  readonly fits: (value: unknown) => boolean;
+}
+
+export type FilterParts =
+  | FilterCondition
+  | { readonly kind: 'or' | 'and'; readonly parts: readonly [FilterParts, ...FilterParts[]] };
 
 /**
  * @returns undefined for an empty filter, which every document matches
  * @throws INVALID with the place in the text
  */
 export function compileFilter(filter: string): FilterPredicate | undefined {
-  return filter.trim() === '' ? undefined : compileNode(parseFilter(filter));
+  const parts = compileFilterParts(filter);
+  return parts === undefined ? undefined : predicateOf(parts);
 }
 
-function compileNode(node: FilterNode): FilterPredicate {
+/** As `compileFilter`, in conditions that can be evaluated for each value instead of each document. */
+export function compileFilterParts(filter: string): FilterParts | undefined {
+  return filter.trim() === '' ? undefined : partsOf(parseFilter(filter));
+}
+
+export function predicateOf(part: FilterParts): FilterPredicate {
+  if (part.kind === 'condition') {
+    const { read, fits } = part;
+    return (document) => fits(read(document));
+  }
+  const parts = part.parts.map(predicateOf);
+  return part.kind === 'or'
+    ? (document) => parts.some((each) => each(document))
+    : (document) => parts.every((each) => each(document));
+}
+
+function partsOf(node: FilterNode): FilterParts {
   switch (node.kind) {
-    case 'or': {
-      const parts = node.parts.map(compileNode);
-      return (document) => parts.some((part) => part(document));
-    }
+    case 'or':
     case 'and': {
-      const parts = node.parts.map(compileNode);
-      return (document) => parts.every((part) => part(document));
+      const [first, ...others] = node.parts.map(partsOf);
+      return { kind: node.kind, parts: [first as FilterParts, ...others] };
     }
     case 'has': {
       const { isNegated } = node;
-      const read = reader(node.path);
-      return (document) => (read(document) !== undefined) !== isNegated;
+      return condition(node.path, (value) => (value !== undefined) !== isNegated);
     }
     case 'equals':
       return ofPresent(node.path, equality(node.value), node.isNegated);
@@ -48,7 +73,7 @@ function compileNode(node: FilterNode): FilterPredicate {
       return ofPresent(node.path, (value) => typeof value === 'string' && glob.matches(value), node.isNegated);
     }
     case 'in':
-      if (node.values.length === 0) return () => node.isNegated;
+      if (node.values.length === 0) return condition(node.path, () => node.isNegated);
       return ofPresent(node.path, membership(node.values), node.isNegated);
     case 'contains': {
       const equals = equality(node.value);
@@ -59,12 +84,12 @@ function compileNode(node: FilterNode): FilterPredicate {
   }
 }
 
-function ofPresent(path: FilterPath, fits: (value: unknown) => boolean, isNegated: boolean): FilterPredicate {
-  const read = reader(path);
-  return (document) => {
-    const value = read(document);
-    return value !== undefined && fits(value) !== isNegated;
-  };
+function condition(path: FilterPath, fits: (value: unknown) => boolean): FilterCondition {
+  return { kind: 'condition', path, read: reader(path), fits };
+}
+
+function ofPresent(path: FilterPath, fits: (value: unknown) => boolean, isNegated: boolean): FilterCondition {
+  return condition(path, (value) => value !== undefined && fits(value) !== isNegated);
 }
 
 function equality(literal: FilterLiteral): (value: unknown) => boolean {
@@ -101,7 +126,7 @@ function comparison(operator: OrderOperator): (a: string | number, b: string | n
 }
 
 /** @returns the value, or undefined if the path ends before it; undefined is not a JSON value */
-function reader({ root, steps }: FilterPath): Read {
+function reader({ root, steps }: FilterPath): FilterCondition['read'] {
   const [only] = steps;
   // Most paths are one name; the check against an empty object excludes inherited properties.
   if (steps.length === 1 && typeof only === 'string' && !(only in {})) {

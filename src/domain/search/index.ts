@@ -5,7 +5,15 @@ export { DOCUMENT_WRITES, type DocumentWrite, type DocumentWrites, VECTOR_WRITES
 export * from './documents.js';
 export { type Embedding, HashedNgrams } from './embedding.js';
 export { parseFilter } from './filter-parser.js';
-export { compileFilter, type FilteredDocument, type FilterPredicate } from './filter-predicate.js';
+export {
+  compileFilter,
+  compileFilterParts,
+  type FilterCondition,
+  type FilteredDocument,
+  type FilterParts,
+  type FilterPredicate,
+  predicateOf,
+} from './filter-predicate.js';
 export type { FilterLiteral, FilterNode, FilterPath } from './filter-tree.js';
 export { type IdRange, rangeAfter, rangeOf } from './id-range.js';
 export * from './limits.js';

@@ -99,6 +99,25 @@ export class NeighbourGraph {
     }
   }
 
+  /** All links of a node, also to removed ones, from level 0 upwards. */
+  storedLinksOf(ordinal: number): number[][] {
+    const levels = this.#levelOf(ordinal) + 1;
+    return Array.from({ length: levels }, (_, level) => Array.from(this.#links.of(ordinal, level)));
+  }
+
+  /** Sets the links of a node that was in a stored graph, by level. */
+  restore(ordinal: number, links: readonly (readonly number[])[]): void {
+    const top = links.length - 1;
+    if (top > 0) this.#levels.set(ordinal, top);
+    if (this.#entry === undefined || top > this.#topLevel) {
+      this.#entry = ordinal;
+      this.#topLevel = Math.max(0, top);
+    }
+    for (const [level, others] of links.entries()) {
+      this.#links.set(ordinal, level, others.slice(0, level === 0 ? 2 * LINKS : LINKS));
+    }
+  }
+
   /** Of a removed node after `mend`. */
   forget(ordinal: number): void {
     this.#links.clear(ordinal);

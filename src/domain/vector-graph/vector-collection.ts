@@ -4,9 +4,11 @@
  *
  *  VC1 the candidates contain every vector that the graph does not have
  *  VC2 an ordinal is used again only when no link of the graph leads to it
+ *  VC3 a restored graph has only vectors that are equal to those of the stored one; without the others it is mended
  */
 import { NeighbourGraph } from './neighbour-graph.js';
 import { PackedVectors, type Precision, type QueryVector } from './packed-vectors.js';
+import { StoredGraph, storedGraphPieces } from './stored-graph.js';
 
 export type Likeness = 'COSINE' | 'EUCLIDEAN' | 'DOT';
 
@@ -28,6 +30,8 @@ export interface NearSearch {
   readonly accepts?: ((ordinal: number) => boolean) | undefined;
   /** The cost of evaluating `accepts`, in compared numbers. */
   readonly acceptWork?: number;
+  /** The number of vectors that `accepts` would accept, if it is known; then evaluating it costs little. */
+  readonly accepted?: number | undefined;
 }
 
 /** Nodes that a search keeps by default. */
@@ -42,6 +46,8 @@ const SAMPLE = 400;
 /** … which compares all that are accepted, if they are a smaller share: the graph would lead through too many others. */
 const FEW_ACCEPTED = 0.02;
 const FIRST_STATES = 16;
+/** Nodes of a stored graph between two pauses: about 1 ms. */
+const RESTORED_IN_SLICE = 256;
 
 function effortFor(count: number, hasCondition: boolean): number {
   if (hasCondition) return Math.max(LEAST_ACCEPTED, ACCEPTED_EFFORT * count);
@@ -72,6 +78,8 @@ export class VectorCollection {
   #nextWaiting = 0;
   #inserted: number | undefined;
   #isMending = false;
+  #isRestoring = false;
+  #changes = 0;
   #building: Generator<void, never> | undefined;
 
   constructor(
@@ -98,6 +106,16 @@ export class VectorCollection {
     return this.#linked;
   }
 
+  /** No vector is being linked and no removed one taken out, so that the graph can be stored. */
+  get isAtRest(): boolean {
+    return this.#inserted === undefined && !this.#isMending && !this.#isRestoring;
+  }
+
+  /** Grows with every vector that the graph gets or loses. */
+  get changes(): number {
+    return this.#changes;
+  }
+
   /** Ordinals that were ever used. */
   get ordinals(): number {
     return this.#ordinals;
@@ -119,6 +137,15 @@ export class VectorCollection {
 
   /** @returns its ordinal */
   add(vector: Float32Array): number {
+    const ordinal = this.#newOrdinal();
+    this.vectors.set(ordinal, vector);
+    this.#states[ordinal] = State.Waiting;
+    this.#waiting += 1;
+    this.#nextWaiting = Math.min(this.#nextWaiting, ordinal);
+    return ordinal;
+  }
+
+  #newOrdinal(): number {
     const ordinal = this.#free.pop() ?? this.#ordinals;
     this.#ordinals = Math.max(this.#ordinals, ordinal + 1);
     if (ordinal >= this.#states.length) {
@@ -126,10 +153,6 @@ export class VectorCollection {
       larger.set(this.#states);
       this.#states = larger;
     }
-    this.vectors.set(ordinal, vector);
-    this.#states[ordinal] = State.Waiting;
-    this.#waiting += 1;
-    this.#nextWaiting = Math.min(this.#nextWaiting, ordinal);
     return ordinal;
   }
 
@@ -138,6 +161,7 @@ export class VectorCollection {
     if (state === State.Linked) {
       this.#linked -= 1;
       this.#gone += 1;
+      this.#changes += 1;
       this.#states[ordinal] = State.Gone;
     } else if (state === State.Waiting) {
       this.#waiting -= 1;
@@ -164,18 +188,21 @@ export class VectorCollection {
   /** Ordinals among which the nearest are; undefined if that is every ordinal. */
   *near(
     query: QueryVector,
-    { count, effort, accepts, acceptWork = 0 }: NearSearch,
+    { count, effort, accepts, acceptWork = 0, accepted }: NearSearch,
   ): Generator<void, number[] | undefined> {
     const { dimension } = this.vectors;
     // A graph that has few of the vectors saves little.
-    if (this.#linked < this.graphFrom / 2 || this.#waiting > this.#linked) return undefined;
-    if (accepts !== undefined && this.#acceptedShare(accepts) < FEW_ACCEPTED) return undefined;
+    if (this.#isRestoring || this.#linked < this.graphFrom / 2 || this.#waiting > this.#linked) return undefined;
+    if (accepted !== undefined && accepted < this.graphFrom) return undefined;
+    if (accepts !== undefined && accepted === undefined && this.#acceptedShare(accepts) < FEW_ACCEPTED)
+      return undefined;
+    // With a condition, more than half the work of evaluating it for every vector is not worth a try.
+    const unknownWork = this.size * (accepts === undefined ? dimension : Math.min(dimension, acceptWork) / 2);
     const found = yield* this.#graph.search(query, {
       effort: effort === undefined ? effortFor(count, accepts !== undefined) : Math.max(count, effort),
       accepts: (ordinal) => this.has(ordinal) && (accepts === undefined || accepts(ordinal)),
-      acceptWork,
-      // With a condition, more than half the work of evaluating it for every vector is not worth a try.
-      mostWork: this.size * (accepts === undefined ? dimension : Math.min(dimension, acceptWork) / 2),
+      acceptWork: accepted === undefined ? acceptWork : 0,
+      mostWork: accepted === undefined ? unknownWork : accepted * dimension,
     });
     if (found === undefined) return undefined;
     const ordinals = found.map(({ ordinal }) => ordinal);
@@ -234,6 +261,7 @@ export class VectorCollection {
     this.#states[ordinal] = State.Linked;
     this.#waiting -= 1;
     this.#linked += 1;
+    this.#changes += 1;
   }
 
   *#mend(): Generator<void> {
@@ -245,13 +273,81 @@ export class VectorCollection {
     }
     this.#gone -= retired.length;
     this.#isMending = true;
+    yield* this.#mendWithout(retired);
+    this.#isMending = false;
+  }
+
+  /** @param retired nodes of which no other may lead to one */
+  *#mendWithout(retired: readonly number[]): Generator<void> {
     yield* this.#graph.mend(this.#nodes());
     for (const ordinal of retired) {
       this.#graph.forget(ordinal);
       this.#states[ordinal] = State.Free;
       this.#free.push(ordinal);
     }
-    this.#isMending = false;
+  }
+
+  /**
+   * The graph in pieces, to be stored; undefined: a pause. Vectors may be added or removed at a pause, but `build` must
+   * not be called. @param nameOf undefined for a removed vector
+   */
+  *pieces(nameOf: (ordinal: number) => string | undefined): Generator<Uint8Array | undefined, void> {
+    const nodes: number[] = [];
+    const places = new Uint32Array(this.#ordinals);
+    for (let ordinal = 0; ordinal < this.#ordinals; ordinal += 1) {
+      if (this.#states[ordinal] !== State.Linked && this.#states[ordinal] !== State.Gone) continue;
+      places[ordinal] = nodes.length + 1;
+      nodes.push(ordinal);
+    }
+    if (nodes.length === 0) return;
+    const placesOf = (links: readonly number[]) =>
+      links.flatMap((link) => (places[link] === 0 ? [] : [(places[link] as number) - 1]));
+    yield* storedGraphPieces({
+      count: nodes.length,
+      nodeAt: (place) => {
+        const ordinal = nodes[place] as number;
+        return {
+          name: (this.has(ordinal) ? nameOf(ordinal) : undefined) ?? '',
+          checksum: this.has(ordinal) ? checksumOf(this.vectors.rawBytes(ordinal)) : 0,
+          links: this.#graph.storedLinksOf(ordinal).map(placesOf),
+        };
+      },
+    });
+  }
+
+  /**
+   * Takes over a stored graph, for those vectors that are as they were; the others wait. Vectors may be added or removed
+   * between two slices, but `build` must not be called. @returns the number of vectors that the graph has
+   */
+  *restore(bytes: Uint8Array, ordinalOf: (name: string) => number | undefined): Generator<void, number> {
+    const stored = yield* StoredGraph.read(bytes);
+    if (stored === undefined || this.#linked > 0 || this.#inserted !== undefined) return 0;
+    this.#isRestoring = true;
+    const ordinals = new Uint32Array(stored.count);
+    const missing: number[] = [];
+    for (const [place, { name, checksum }] of stored.nodes()) {
+      const known = ordinalOf(name);
+      const isSame =
+        known !== undefined &&
+        this.#states[known] === State.Waiting &&
+        checksumOf(this.vectors.rawBytes(known)) === checksum;
+      const ordinal = isSame ? known : this.#newOrdinal();
+      this.#states[ordinal] = isSame ? State.Linked : State.Retired;
+      if (isSame) {
+        this.#waiting -= 1;
+        this.#linked += 1;
+      } else missing.push(ordinal);
+      ordinals[place] = ordinal;
+      if (place % RESTORED_IN_SLICE === 0) yield;
+    }
+    for (const [place, { links }] of stored.nodes()) {
+      const others = links.map((level) => level.map((link) => ordinals[link] as number));
+      this.#graph.restore(ordinals[place] as number, others);
+      if (place % RESTORED_IN_SLICE === 0) yield;
+    }
+    if (missing.length > 0) yield* this.#mendWithout(missing);
+    this.#isRestoring = false;
+    return this.#linked;
   }
 
   #nodes(): Iterable<number> {
@@ -277,4 +373,11 @@ export class VectorCollection {
         return (query, ordinal) => -vectors.product(query, ordinal);
     }
   }
+}
+
+/** Of the numbers as they are kept: FNV-1a of 32 bits. */
+function checksumOf(bytes: Uint8Array): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < bytes.length; at += 1) hash = Math.imul(hash ^ (bytes[at] as number), 0x01000193);
+  return hash >>> 0;
 }

@@ -57,8 +57,8 @@ export class FoldedDatabase<Index extends FoldedIndex> {
     return this.#byName.get(name);
   }
 
-  protected indexes(): Iterable<Index> {
-    return this.#byName.values();
+  named(): Iterable<readonly [name: string, index: Index]> {
+    return this.#byName;
   }
 
   info(): SearchIndexInfo {

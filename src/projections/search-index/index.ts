@@ -4,6 +4,7 @@ export { rank } from './ranking.js';
 export { SearchDatabase } from './search-database.js';
 export { SearchIndexes, type SearchIndexesOptions, type SearchStatus } from './search-indexes.js';
 export { SEARCH_WORKER, type SearchWord, watchSearch } from './search-thread.js';
+export { MetadataColumns } from './vectors/metadata-columns.js';
 export { VectorDatabase } from './vectors/vector-database.js';
 export { VectorNamespace } from './vectors/vector-namespace.js';
 export { rankVectors } from './vectors/vector-ranking.js';

@@ -184,7 +184,7 @@ export class NamedIndex {
 }
 
 /** The same array if the ordinal fits, else a larger copy. */
-export function withRoom<A extends Float32Array | Float64Array>(array: A, ordinal: number): A {
+export function withRoom<A extends Float32Array | Float64Array | Uint32Array>(array: A, ordinal: number): A {
   if (ordinal < array.length) return array;
   const larger = new (array.constructor as new (length: number) => A)(Math.max(ordinal + 1, array.length * 2));
   larger.set(array);

@@ -14,13 +14,14 @@ import {
   type VectorShape,
   vectorProblem,
 } from '../../domain/search/index.js';
-import { type DatabaseId, getOrCreate, MillraceError, type ShardName } from '../../kernel/index.js';
+import { type DatabaseId, describeError, getOrCreate, MillraceError, type ShardName } from '../../kernel/index.js';
 import type {
   IndexedDatabase,
   SearchHit,
   SearchIndexInfo,
   SearchQueries,
   SearchQuery,
+  Timer,
   VectorHits,
   VectorQueries,
   VectorQuery,
@@ -76,6 +77,8 @@ export const NOTHING_HELD: SearchStatus = {
 };
 
 const DEFAULT_RETRY_MS = 1000;
+/** The first lists after a start lack indexes that are not loaded yet. */
+const TIDY_AFTER_MS = 60_000;
 const DEFAULT_WAIT_MS = 2000;
 /** Together with `waitMs` it is less than the time that the caller waits for an answer. */
 const DEFAULT_SEARCH_MS = 2500;
@@ -86,6 +89,7 @@ export class SearchIndexes implements SearchQueries, VectorQueries {
   readonly #turns = new QueryTurns();
   readonly #embedding: Embedding;
   #indexes: Set<DatabaseId> | undefined;
+  #tidying: Timer | undefined;
   #isStopped = false;
 
   constructor(
@@ -99,6 +103,7 @@ export class SearchIndexes implements SearchQueries, VectorQueries {
   /** Sets the complete list of indexes; called again after each change. */
   setIndexes(indexes: Iterable<IndexedDatabase>): void {
     if (this.#isStopped) return;
+    const before = this.#indexes ?? [];
     this.#indexes = new Set();
     const byShard = new Map<ShardName, Map<DatabaseId, IndexedDatabase>>();
     for (const shard of this.#keepers.keys()) byShard.set(shard, new Map());
@@ -108,6 +113,21 @@ export class SearchIndexes implements SearchQueries, VectorQueries {
     }
     for (const [shard, wanted] of byShard) this.#keeper(shard).want(wanted);
     this.#waiting.wake();
+    this.#tidy(before);
+  }
+
+  /** Removes the graphs of indexes that no longer exist; those that were deleted before the start somewhat later. */
+  #tidy(before: Iterable<DatabaseId>): void {
+    const { graphFiles, timers } = this.ports;
+    const failed = (error: unknown) => this.ports.log.warn('graph-file.failed', { error: describeError(error) });
+    for (const id of before) {
+      if (!this.#indexes?.has(id)) graphFiles?.keepOnly(kvPartition(id, 0), []).catch(failed);
+    }
+    if (graphFiles === undefined || this.#tidying !== undefined) return;
+    this.#tidying = timers.after(TIDY_AFTER_MS, () => {
+      const partitions = Array.from(this.#indexes ?? [], (id) => kvPartition(id, 0));
+      graphFiles.keepOnlyOf(partitions).catch(failed);
+    });
   }
 
   /** Rebuilds every index while the old one still serves. */
@@ -117,6 +137,7 @@ export class SearchIndexes implements SearchQueries, VectorQueries {
 
   async stop(): Promise<void> {
     this.#isStopped = true;
+    this.#tidying?.cancel();
     this.#waiting.wake();
     await Promise.all([...this.#keepers.values()].map((keeper) => keeper.stop()));
   }

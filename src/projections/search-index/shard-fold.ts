@@ -10,10 +10,21 @@ import type { Embedding } from '../../domain/search/index.js';
 import type { Precision } from '../../domain/vector-graph/index.js';
 import { type ChainHead, EMPTY_HEAD, type EntryFeed, entriesBehind, SnapshotStore } from '../../journal/index.js';
 import { type DatabaseId, MillraceError, type PartitionName, type ShardName } from '../../kernel/index.js';
-import type { Clock, IndexedDatabase, Journal, Log, ObjectStore, StoredMessage, Timers } from '../../ports/index.js';
+import type {
+  Clock,
+  IndexedDatabase,
+  IndexFiles,
+  Journal,
+  Log,
+  ObjectStore,
+  StoredMessage,
+  Timer,
+  Timers,
+} from '../../ports/index.js';
 import { entrySections, kvPartition, type ManifestPartition } from '../../protocol/index.js';
 import { Progress, type ShardLag } from '../progress.js';
 import { SearchDatabase } from './search-database.js';
+import { StoredGraphs } from './vectors/stored-graphs.js';
 import { VectorDatabase } from './vectors/vector-database.js';
 
 export interface SearchPorts {
@@ -22,6 +33,8 @@ export interface SearchPorts {
   readonly timers: Timers;
   readonly clock: Clock;
   readonly log: Log;
+  /** Of graphs of vectors; undefined: they are built after each start. */
+  readonly graphFiles?: IndexFiles;
 }
 
 export interface ShardFoldOptions {
@@ -47,7 +60,9 @@ export class ShardFold {
   readonly #passed = new Set<PartitionName>();
   readonly #progress: Progress;
   #entries: EntryFeed;
+  readonly #graphs: StoredGraphs | undefined;
   #isBuilding = false;
+  #storing: Timer | undefined;
   #buildFailure: unknown;
 
   constructor(
@@ -56,6 +71,8 @@ export class ShardFold {
     private readonly options: ShardFoldOptions,
     databases: Iterable<IndexedDatabase>,
   ) {
+    const { graphFiles, clock, log } = ports;
+    this.#graphs = graphFiles && new StoredGraphs(graphFiles, clock, log);
     this.#progress = new Progress(ports.clock);
     this.#entries = entriesBehind(shard, EMPTY_HEAD);
     this.#databases = new Map([...databases].map((each) => [kvPartition(each.id, 0), this.#made(each)]));
@@ -163,13 +180,36 @@ export class ShardFold {
     if (this.#isBuilding || !this.isCaughtUp) return;
     this.#isBuilding = true;
     try {
-      for (const database of this.#databases.values()) {
-        if (database instanceof VectorDatabase) await this.#inSlices(database.build(), signal);
+      for (const [partition, database] of this.#databases) {
+        if (database instanceof VectorDatabase) await this.#buildGraphs(partition, database, signal);
       }
     } catch (error) {
       this.#buildFailure = error;
     }
     this.#isBuilding = false;
+  }
+
+  async #buildGraphs(partition: PartitionName, database: VectorDatabase, signal: AbortSignal): Promise<void> {
+    const graphs = this.#graphs;
+    const pause = async () => {
+      await this.ports.timers.yieldToEventLoop();
+      return !signal.aborted;
+    };
+    await graphs?.restore(partition, database, pause);
+    for (const _ of database.build()) {
+      if (graphs?.dueInMs(database) === 0) await graphs.store(partition, database, pause);
+      if (!(await pause())) return;
+    }
+    const inMs = graphs?.dueInMs(database);
+    if (inMs === 0) await graphs?.store(partition, database, pause);
+    else if (inMs !== undefined && this.#storing === undefined) {
+      const timer = this.ports.timers.after(inMs, () => {
+        this.#storing = undefined;
+        void this.#build(signal);
+      });
+      this.#storing = timer;
+      signal.addEventListener('abort', () => timer.cancel(), { once: true });
+    }
   }
 
   async #loadSnapshot(signal: AbortSignal): Promise<Pick<ChainHead, 'number' | 'hash' | 'position'>> {

@@ -1,4 +1,6 @@
 /** The published vector client, unmodified, against a real process, which is then killed and started again. */
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Index } from '@upstash/vector';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
@@ -12,6 +14,10 @@ const KINDS: Readonly<Record<WantedIndex, object>> = {
   sparse: { index_type: 'SPARSE' },
   hybrid: { index_type: 'HYBRID', embedding_model: 'BGE_SMALL_EN_V1_5', sparse_embedding_model: 'BM25' },
 };
+
+/** Enough for a graph. */
+const MANY = 11_000;
+const REMOVED = 4998;
 
 describe('indexes of vectors: published client', function () {
   this.timeout(60_000);
@@ -57,5 +63,56 @@ describe('indexes of vectors: published client', function () {
       { timeoutMs: 20_000 },
     );
     expect(await reopened.query(query)).to.deep.equal(before);
+  });
+
+  it('a graph of many vectors is read from its file after a kill, or built again if the file is damaged', async () => {
+    const { id, url, token } = await made('graph', { similarity_function: 'EUCLIDEAN', dimension_count: 4 });
+    const vectorOf = (at: number) => Array.from({ length: 4 }, (_, place) => Math.sin(at * 4.1 + place * 1.7));
+    let index = new Index({ url, token });
+    const upsert = (from: number) =>
+      index.upsert(Array.from({ length: 1000 }, (_, at) => ({ id: from + at, vector: vectorOf(from + at) })));
+    for (let from = 0; from < MANY; from += 1000) await upsert(from);
+    const asked = [3, 4999, MANY - 1].map((at) => ({ vector: vectorOf(at), topK: 5 }));
+    /** The nearest by a comparison with all, except the removed one. */
+    const exact = asked.map(({ vector, topK }) =>
+      Array.from({ length: MANY }, (_, at) => {
+        const squared = vectorOf(at).reduce((sum, value, place) => sum + (value - (vector[place] as number)) ** 2, 0);
+        return { id: String(at), squared: at === REMOVED ? Number.POSITIVE_INFINITY : squared };
+      })
+        .sort((a, b) => a.squared - b.squared)
+        .slice(0, topK)
+        .map((hit) => hit.id),
+    );
+    const found = async () => Promise.all(asked.map(async (each) => (await index.query(each)).map((hit) => hit.id)));
+    await index.delete([String(REMOVED)]);
+    const answersExactly = () =>
+      eventually(
+        async () => {
+          expect((await index.info()).vectorCount).to.equal(MANY - 1);
+          expect(await found()).to.deep.equal(exact);
+        },
+        { timeoutMs: 30_000 },
+      );
+    await answersExactly();
+    const { dataDir } = await started();
+    const files = () =>
+      readdirSync(join(dataDir, 'graphs'), { recursive: true, encoding: 'utf8' }).filter((name) => /index$/.test(name));
+    await eventually(() => expect(files()).to.have.length(1), { timeoutMs: 40_000 });
+    const restarted = async (): Promise<string> => {
+      await process?.kill('SIGKILL');
+      process = await startMillrace({ dataDir, env: SEARCH_ENVIRONMENT });
+      const again = databaseOf(await manage(process, 'GET', `/v2/vector/index/${id}`));
+      index = new Index({ url: again.url, token: again.token });
+      await answersExactly();
+      return process.stderr();
+    };
+    await restarted();
+    await eventually(() => expect(process?.stderr()).to.match(/graph-file\.read/), { timeoutMs: 20_000 });
+    await answersExactly();
+    writeFileSync(join(dataDir, 'graphs', files()[0] as string), 'damaged');
+    await restarted();
+    expect(process?.stderr()).not.to.match(/graph-file\.read/);
+    await manage(await started(), 'DELETE', `/v2/vector/index/${id}`);
+    await eventually(() => expect(files()).to.deep.equal([]), { timeoutMs: 20_000 });
   });
 });

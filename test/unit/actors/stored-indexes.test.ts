@@ -44,6 +44,7 @@ describe('the draft of an index file', () => {
       read: async () => undefined,
       write: () => ({ append: note('append'), complete: note('complete'), discard: note('discard') }),
       keepOnly: async () => undefined,
+      keepOnlyOf: async () => undefined,
     };
     const log: Log = { ...silentLog, warn: () => steps.push('warning') };
     stored = new StoredIndexes(files, CLOCK, log, () => undefined);

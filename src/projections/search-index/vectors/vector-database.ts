@@ -16,7 +16,7 @@ export class VectorDatabase extends FoldedDatabase<VectorNamespace> {
 
   /** Builds the graphs that queries use, in slices; documents may be added or removed between them. */
   *build(): Generator<void> {
-    for (const { dense } of this.indexes()) {
+    for (const [, { dense }] of this.named()) {
       while (dense.needsBuild) {
         dense.build();
         yield;

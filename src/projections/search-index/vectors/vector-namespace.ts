@@ -17,6 +17,7 @@ import {
 } from '../../../domain/search/index.js';
 import { type Likeness, type Precision, VectorCollection } from '../../../domain/vector-graph/index.js';
 import { withRoom } from '../named-index.js';
+import { MetadataColumns } from './metadata-columns.js';
 import { SparsePostings } from './sparse-postings.js';
 
 export interface VectorDocument {
@@ -45,6 +46,7 @@ const LIKENESS: Readonly<Record<VectorSimilarity, Likeness>> = {
 export class VectorNamespace {
   readonly dense: VectorCollection;
   readonly sparse = new SparsePostings();
+  readonly columns = new MetadataColumns(this);
   readonly #documents: (VectorDocument | undefined)[] = [];
   /** The documents of dense vectors, by the ordinals of these. */
   readonly #denseDocuments: number[] = [];
@@ -100,6 +102,19 @@ export class VectorNamespace {
     return this.#denseDocuments[dense] as number;
   }
 
+  /** The graph of the dense vectors, to be stored. As `VectorCollection.pieces`. */
+  graphPieces(): Generator<Uint8Array | undefined, void> {
+    return this.dense.pieces((dense) => this.#documents[this.ordinalOf(dense)]?.id);
+  }
+
+  /** As `VectorCollection.restore`. */
+  restoreGraph(bytes: Uint8Array): Generator<void, number> {
+    return this.dense.restore(bytes, (id) => {
+      const ordinal = this.#ordinalsById.get(id);
+      return ordinal === undefined ? undefined : this.#documents[ordinal]?.dense;
+    });
+  }
+
   /** Replaces the document with the same id. A vector that the index has no place for is ignored. */
   put(id: string, { dense, sparse, metadata }: StoredVector, bytes: number): void {
     this.remove(id);
@@ -110,6 +125,7 @@ export class VectorNamespace {
     if (place !== undefined) this.#denseDocuments[place] = ordinal;
     const kept = hasSparse(shape) ? sparse : undefined;
     this.#documents[ordinal] = { id, metadata, bytes, dense: place, sparse: kept };
+    this.columns.put(ordinal, metadata);
     this.#ordinalsById.set(id, ordinal);
     this.#changed(ordinal);
     this.#bytes += bytes;
@@ -124,6 +140,7 @@ export class VectorNamespace {
     const { bytes, dense, sparse } = this.#documents[ordinal] as VectorDocument;
     this.#ordinalsById.delete(id);
     this.#documents[ordinal] = undefined;
+    this.columns.remove(ordinal);
     this.#changed(ordinal);
     this.#bytes -= bytes;
     if (dense !== undefined) this.dense.remove(dense);

@@ -8,17 +8,20 @@
  *  VR3 a document without a dimension of the sparse query is no result of it
  */
 import {
-  compileFilter,
+  compileFilterParts,
+  type FilterParts,
   type FilterPredicate,
   fused,
   inverseFrequency,
   type JsonObject,
+  predicateOf,
   type RankedId,
   scoreOf,
   shortFloat,
 } from '../../../domain/search/index.js';
 import type { RankedPlace, VectorHits, VectorQuery } from '../../../ports/index.js';
 import { BestDocuments } from '../best-documents.js';
+import type { FilterMarks } from './metadata-columns.js';
 import type { VectorDocument, VectorNamespace } from './vector-namespace.js';
 
 const MAX_TRIES = 3;
@@ -26,15 +29,18 @@ const MAX_TRIES = 3;
 const SLICE_WORK = 1_000_000;
 /** A filter's comparison, in multiplications. */
 const FILTER_WORK = 300;
+/** As many documents as are filtered one by one in a millisecond. */
+const COLUMNS_FROM = 5_000;
 /** Documents that show whether a filter is selective. */
 const TESTED_FIRST = 100;
 const NO_CONTENT: JsonObject = {};
 
 /** @throws INVALID for an invalid filter */
 export function* rankVectors(namespace: VectorNamespace, query: VectorQuery): Generator<void, VectorHits> {
-  const fits = compileFilter(query.filter);
+  const filter = compileFilterParts(query.filter);
   for (let tries = 1; ; tries += 1) {
-    const seen = new SeenVectors(namespace, fits);
+    const seen = new SeenVectors(namespace, filter);
+    yield* seen.mark();
     const dense = query.dense === undefined ? undefined : yield* denseHits(seen, query, query.dense);
     const sparse = query.sparse === undefined ? undefined : yield* sparseHits(seen, query, query.sparse);
     const parts = [dense, sparse].filter((part) => part !== undefined);
@@ -71,6 +77,8 @@ function placeOf(hit: OrdinalHit | undefined): RankedPlace | undefined {
 /** The documents that existed when the query began, have not changed and fit the filter. */
 class SeenVectors {
   readonly #changes: number;
+  readonly #fits: FilterPredicate | undefined;
+  #marks: FilterMarks | undefined;
   /** Work since the last pause. */
   work = 0;
   #tested = 0;
@@ -78,13 +86,30 @@ class SeenVectors {
 
   constructor(
     readonly namespace: VectorNamespace,
-    private readonly fits: FilterPredicate | undefined,
+    private readonly filter: FilterParts | undefined,
   ) {
     this.#changes = namespace.changes;
+    this.#fits = filter === undefined ? undefined : predicateOf(filter);
+  }
+
+  /** Of many documents, finds all that fit the filter before any vector is compared. */
+  *mark(): Generator<void> {
+    const { filter, namespace } = this;
+    if (filter !== undefined && namespace.size >= COLUMNS_FROM) this.#marks = yield* namespace.columns.marks(filter);
   }
 
   get isFiltered(): boolean {
-    return this.fits !== undefined;
+    return this.filter !== undefined;
+  }
+
+  /** The number of documents that fit the filter; undefined: it is evaluated for each document. */
+  get marked(): number | undefined {
+    return this.#marks?.count;
+  }
+
+  /** False only if the document is known not to fit the filter. */
+  mayFit(ordinal: number): boolean {
+    return this.#marks === undefined || this.#marks.marks[ordinal] === 1;
   }
 
   isAsBefore(ordinal: number): boolean {
@@ -95,17 +120,19 @@ class SeenVectors {
     return this.isAsBefore(ordinal) ? this.namespace.documentAt(ordinal) : undefined;
   }
 
-  accepts({ metadata }: VectorDocument): boolean {
-    if (this.fits === undefined) return true;
+  accepts(ordinal: number, { metadata }: VectorDocument): boolean {
+    if (this.#fits === undefined) return true;
+    if (this.#marks !== undefined) return this.#marks.marks[ordinal] === 1;
     this.work += FILTER_WORK;
     this.#tested += 1;
-    const isAccepted = this.fits({ content: metadata ?? NO_CONTENT });
+    const isAccepted = this.#fits({ content: metadata ?? NO_CONTENT });
     if (isAccepted) this.#accepted += 1;
     return isAccepted;
   }
 
   /** The filter rejects most documents, so it is evaluated before the longer comparison of vectors. */
   get isSelective(): boolean {
+    if (this.#marks !== undefined) return true;
     return this.#tested >= TESTED_FIRST && this.#accepted < this.#tested / 2;
   }
 }
@@ -131,7 +158,7 @@ class BestHits {
   /** @param isAccepted the filter was evaluated before */
   offer(ordinal: number, document: VectorDocument, score: number, isAccepted = false): void {
     if (score < this.#best.floor || !this.#isAfter(document.id, score)) return;
-    if (!isAccepted && !this.seen.accepts(document)) return;
+    if (!isAccepted && !this.seen.accepts(ordinal, document)) return;
     this.#scores.set(ordinal, score);
     this.#best.offer(ordinal);
   }
@@ -147,8 +174,9 @@ class BestHits {
   }
 
   /** Whether a document would be a result if it were near enough. */
-  accepts(document: VectorDocument, score: () => number): boolean {
-    return (this.after === undefined || this.#isAfter(document.id, score())) && this.seen.accepts(document);
+  accepts(ordinal: number, document: VectorDocument, score: () => number): boolean {
+    const isAfter = this.after === undefined || this.#isAfter(document.id, score());
+    return isAfter && this.seen.accepts(ordinal, document);
   }
 
   #isAfter(id: string, score: number): boolean {
@@ -168,23 +196,26 @@ function* denseHits(
   const score = scoreOf(namespace.shape.metric);
   const best = new BestHits(seen, denseAfter, topK);
   const accepts = (dense: number): boolean => {
-    const document = seen.at(namespace.ordinalOf(dense));
-    return document !== undefined && best.accepts(document, () => score(vectors, query, dense));
+    const ordinal = namespace.ordinalOf(dense);
+    const document = seen.at(ordinal);
+    return document !== undefined && best.accepts(ordinal, document, () => score(vectors, query, dense));
   };
   const isLimited = seen.isFiltered || denseAfter !== undefined;
   const near = yield* namespace.dense.near(query, {
     count: topK,
     accepts: isLimited ? accepts : undefined,
     acceptWork: FILTER_WORK,
+    accepted: seen.marked,
   });
   const ordinals = near?.map((dense) => namespace.ordinalOf(dense));
   const count = ordinals?.length ?? namespace.ordinals;
   for (let at = 0; at < count; at += 1) {
     const ordinal = ordinals?.[at] ?? at;
+    if (!seen.mayFit(ordinal)) continue;
     const document = seen.at(ordinal);
     if (document?.dense === undefined) continue;
     const { isSelective } = seen;
-    if (!isSelective || seen.accepts(document)) {
+    if (!isSelective || seen.accepts(ordinal, document)) {
       best.offer(ordinal, document, score(vectors, query, document.dense), isSelective);
       seen.work += numbers.length;
     }

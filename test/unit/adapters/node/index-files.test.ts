@@ -48,6 +48,14 @@ describe('files of indexes', () => {
     }
   });
 
+  it('are removed with their partition', async () => {
+    await written('a', 'one');
+    await files.keepOnlyOf([PARTITION]);
+    expect(String(await files.read(PARTITION, 'a'))).to.equal('one');
+    await files.keepOnlyOf([]);
+    expect(await readdir(join(root, 'indexes'))).to.deep.equal([]);
+  });
+
   it('are removed with their index, drafts too', async () => {
     const directory = await written('a', 'one');
     await written('b', 'two');

@@ -1,4 +1,4 @@
-/** The nearest of many vectors by the graph, against a comparison with all of them. Proves NG1, NG2, NG3, VC1, VC2. */
+/** The nearest of many vectors by the graph, against a comparison with all of them. Proves NG1, NG2, NG3, VC1, VC2, VC3, SG1. */
 import { expect } from 'chai';
 import { type Likeness, type Precision, VectorCollection } from '../../../../src/domain/vector-graph/index.js';
 
@@ -175,4 +175,58 @@ describe('a collection of vectors with a graph', () => {
     expect(collection.needsBuild).to.equal(false);
     expect(finished(collection.near(collection.vectors.query(made.vector()), { count: WANTED }))).to.equal(undefined);
   });
+
+  it('is stored and restored for the vectors that are still the same, and linked to the others', () => {
+    const { made, collection, numbers } = filled('COSINE', 'F16', FEW);
+    build(collection);
+    for (let ordinal = 0; ordinal < 100; ordinal += 1) collection.remove(ordinal);
+    const bytes = bytesOf(collection);
+    const other = new VectorCollection(DIMENSION, 'COSINE', 'F16', FEW);
+    const held: Float32Array[] = [];
+    const ordinals = new Map<string, number>();
+    const put = (name: string, vector: Float32Array) => {
+      ordinals.set(name, other.add(vector));
+      held[ordinals.get(name) as number] = vector;
+    };
+    // Another order; some vectors are removed, some are replaced, some are added.
+    for (let at = FEW - 1; at >= 200; at -= 1) put(`v${at}`, at < 300 ? made.vector() : (numbers[at] as Float32Array));
+    for (let at = 0; at < 300; at += 1) put(`n${at}`, made.vector());
+    const work = other.restore(bytes, (name) => ordinals.get(name));
+    expect(work.next().done).to.equal(false);
+    expect(finished(other.near(other.vectors.query(made.vector()), { count: 1 })), 'while it is restored').to.equal(
+      undefined,
+    );
+    other.remove(ordinals.get('v1999') as number);
+    expect(finished(work)).to.be.within(FEW - 301, FEW - 300);
+    const restored = { made, collection: other, numbers: held };
+    expect(recall(restored, 'COSINE'), 'before it is complete').to.be.at.least(0.97);
+    build(other);
+    expect(other.linked).to.equal(other.size);
+    expect(recall(restored, 'COSINE')).to.be.at.least(0.97);
+  });
+
+  it('is not restored from damaged bytes, of which no part is taken', () => {
+    const { collection, numbers } = filled('COSINE', 'F32', FEW);
+    build(collection);
+    const bytes = bytesOf(collection);
+    const other = new VectorCollection(DIMENSION, 'COSINE', 'F32', FEW);
+    for (const vector of numbers) other.add(vector);
+    const version = Uint8Array.from(bytes);
+    version[0] = 9;
+    const places = Uint8Array.from(bytes);
+    places.fill(255, bytes.length - 4);
+    for (const damaged of [bytes.subarray(0, 3), bytes.subarray(0, bytes.length - 1), version, places]) {
+      expect(finished(other.restore(damaged, (name) => Number(name.slice(1))))).to.equal(0);
+    }
+    expect(finished(other.restore(bytes, (name) => Number(name.slice(1))))).to.equal(FEW);
+    expect(other.linksOf(7)).to.deep.equal(collection.linksOf(7));
+    expect(finished(other.restore(bytes, (name) => Number(name.slice(1)))), 'only once').to.equal(0);
+  });
 });
+
+/** The stored graph, whose vectors are named by their ordinals. */
+function bytesOf(collection: VectorCollection): Uint8Array {
+  const pieces = [...collection.pieces((ordinal) => `v${ordinal}`)];
+  expect(pieces).to.include(undefined);
+  return Buffer.concat(pieces.filter((piece) => piece !== undefined));
+}

@@ -1,0 +1,183 @@
+/**
+ * The metadata of a namespace's documents by field: each document has the number of its value, and each value is stored
+ * once. A filter is evaluated once for each value instead of each document.
+ *
+ *  MC1 a column exists for a path that a filter has used; it is filled at that query, in slices, and kept up to date
+ *  MC2 marks are those that the filter gives for each document one by one
+ */
+import type { FilterCondition, FilterParts, FilterPath, JsonObject } from '../../../domain/search/index.js';
+import { withRoom } from '../named-index.js';
+
+/** Columns of a namespace; the one that was not used for the longest time makes room. */
+const MAX_COLUMNS = 16;
+/** Text of arrays and objects in one column, which is stored in addition to the metadata. */
+const MAX_TEXT_CHARACTERS = 16 * 1024 * 1024;
+/** Values of removed documents stay until there are this many for each document … */
+const VALUES_PER_DOCUMENT = 2;
+/** … and this many more. */
+const SPARE_VALUES = 10_000;
+/** Documents or values between two pauses: about 1 ms. */
+const SLICE_DOCUMENTS = 5_000;
+
+const NO_DOCUMENT = 0;
+const NO_CONTENT: JsonObject = {};
+
+/** 1 for each ordinal whose document matches, otherwise 0. */
+export interface FilterMarks {
+  readonly marks: Uint8Array;
+  /** Ordinals that match. */
+  readonly count: number;
+}
+
+export interface HeldMetadata {
+  /** Ordinals that were ever used. */
+  readonly ordinals: number;
+  /** Documents that exist. */
+  readonly size: number;
+  documentAt(ordinal: number): { readonly metadata: JsonObject | undefined } | undefined;
+}
+
+export class MetadataColumns {
+  readonly #columns = new Map<string, MetadataColumn>();
+
+  constructor(private readonly held: HeldMetadata) {}
+
+  put(ordinal: number, metadata: JsonObject | undefined): void {
+    const most = VALUES_PER_DOCUMENT * this.held.size + SPARE_VALUES;
+    for (const [name, column] of this.#columns) {
+      column.put(ordinal, metadata);
+      // The next filter with this path makes the column again, without the values of removed documents.
+      if (column.values > most) this.#columns.delete(name);
+    }
+  }
+
+  remove(ordinal: number): void {
+    for (const column of this.#columns.values()) column.remove(ordinal);
+  }
+
+  /** The documents that match; undefined if the values of a field need too much memory. */
+  *marks(filter: FilterParts): Generator<void, FilterMarks | undefined> {
+    const { ordinals } = this.held;
+    const marks = yield* this.#marksOf(filter, ordinals);
+    if (marks === undefined) return undefined;
+    let count = 0;
+    for (let ordinal = 0; ordinal < ordinals; ordinal += 1) count += marks[ordinal] as number;
+    return { marks, count };
+  }
+
+  *#marksOf(part: FilterParts, ordinals: number): Generator<void, Uint8Array | undefined> {
+    if (part.kind === 'condition') return yield* this.#marksOfCondition(part, ordinals);
+    const [first, ...others] = part.parts;
+    const marks = yield* this.#marksOf(first, ordinals);
+    for (const other of others) {
+      const more = yield* this.#marksOf(other, ordinals);
+      if (marks === undefined || more === undefined) return undefined;
+      if (part.kind === 'and') for (let at = 0; at < ordinals; at += 1) (marks[at] as number) &= more[at] as number;
+      else for (let at = 0; at < ordinals; at += 1) (marks[at] as number) |= more[at] as number;
+      yield;
+    }
+    return marks;
+  }
+
+  *#marksOfCondition(condition: FilterCondition, ordinals: number): Generator<void, Uint8Array | undefined> {
+    const column = yield* this.#column(condition);
+    return column.isTooLarge ? undefined : yield* column.marks(condition.fits, ordinals);
+  }
+
+  *#column({ path, read }: FilterCondition): Generator<void, MetadataColumn> {
+    const name = nameOf(path);
+    const known = this.#columns.get(name);
+    const column = known ?? new MetadataColumn(read);
+    this.#columns.delete(name);
+    this.#columns.set(name, column);
+    for (const oldest of this.#columns.keys()) {
+      if (this.#columns.size <= MAX_COLUMNS) break;
+      this.#columns.delete(oldest);
+    }
+    yield* column.fill(this.held);
+    return column;
+  }
+}
+
+function nameOf({ root, steps }: FilterPath): string {
+  return JSON.stringify([root, ...steps]);
+}
+
+class MetadataColumn {
+  /** By ordinal: the place of the value in `#values`. */
+  #places = new Uint32Array(16);
+  /** The first place is for ordinals without a document; it has no value. */
+  readonly #values: unknown[] = [undefined];
+  readonly #placesByValue = new Map<unknown, number>();
+  /** Of arrays and objects, by their JSON text. */
+  readonly #placesByText = new Map<string, number>();
+  #textCharacters = 0;
+  #filledTo = 0;
+
+  constructor(private readonly read: FilterCondition['read']) {}
+
+  get values(): number {
+    return this.#values.length;
+  }
+
+  get isTooLarge(): boolean {
+    return this.#textCharacters > MAX_TEXT_CHARACTERS;
+  }
+
+  put(ordinal: number, metadata: JsonObject | undefined): void {
+    if (this.isTooLarge) return;
+    this.#places = withRoom(this.#places, ordinal);
+    this.#places[ordinal] = this.#placeOf(this.read({ content: metadata ?? NO_CONTENT }));
+  }
+
+  remove(ordinal: number): void {
+    if (ordinal < this.#places.length) this.#places[ordinal] = NO_DOCUMENT;
+  }
+
+  /** Documents may be put or removed between two slices; each is read again. */
+  *fill(held: HeldMetadata): Generator<void> {
+    while (this.#filledTo < held.ordinals && !this.isTooLarge) {
+      const to = Math.min(held.ordinals, this.#filledTo + SLICE_DOCUMENTS);
+      for (let ordinal = this.#filledTo; ordinal < to; ordinal += 1) {
+        const document = held.documentAt(ordinal);
+        if (document !== undefined) this.put(ordinal, document.metadata);
+      }
+      this.#filledTo = to;
+      yield;
+    }
+  }
+
+  *marks(fits: (value: unknown) => boolean, ordinals: number): Generator<void, Uint8Array> {
+    const accepted = new Uint8Array(this.#values.length);
+    for (let place = NO_DOCUMENT + 1; place < accepted.length; place += 1) {
+      if (fits(this.#values[place])) accepted[place] = 1;
+      if (place % SLICE_DOCUMENTS === 0) yield;
+    }
+    const marks = new Uint8Array(ordinals);
+    const places = this.#places;
+    const filled = Math.min(ordinals, places.length);
+    for (let ordinal = 0; ordinal < filled; ordinal += 1) {
+      // A value that was added since is that of a document that the query does not see.
+      marks[ordinal] = accepted[places[ordinal] as number] ?? 0;
+    }
+    return marks;
+  }
+
+  #placeOf(value: unknown): number {
+    if (typeof value !== 'object' || value === null) return this.#placeIn(this.#placesByValue, value, value);
+    const text = JSON.stringify(value);
+    const before = this.#placesByText.size;
+    const place = this.#placeIn(this.#placesByText, text, value);
+    if (this.#placesByText.size > before) this.#textCharacters += text.length;
+    return place;
+  }
+
+  #placeIn<Key>(places: Map<Key, number>, key: Key, value: unknown): number {
+    const known = places.get(key);
+    if (known !== undefined) return known;
+    const place = this.#values.length;
+    this.#values.push(value);
+    places.set(key, place);
+    return place;
+  }
+}
