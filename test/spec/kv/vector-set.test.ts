@@ -1,4 +1,5 @@
 /** Vector sets of Redis 8. Proves VS1, VS2. */
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { encodeReply3 } from '../../../src/codec/resp/index.js';
 import { FilterExpression } from '../../../src/domain/kv/families/vector-set/filter-expression.js';
@@ -26,6 +27,24 @@ describeCases('key-value commands: vector sets, as keys', [
     ['VREM k a', 'PEXPIREAT k @+100000'],
   ),
 ]);
+
+/** The words of each effect as bytes in hexadecimal; the file is added to, never edited. */
+const RECORDED = JSON.parse(readFileSync(`${process.cwd()}/test/fixtures/journals/vector-sets.json`, 'utf8')) as Record<
+  string,
+  readonly string[]
+>;
+
+describe('key-value: recorded effects of vector sets', () => {
+  for (const [name, effects] of Object.entries(RECORDED)) {
+    it(`replay in every release: ${name}`, () => {
+      const { engine } = new KvBench();
+      const words = effects.map((line) => line.split(' ').map((word) => Buffer.from(word, 'hex').toString('latin1')));
+      for (const each of words) engine.replay(each);
+      const rebuilt = [...(engine.keyspace.stored('k') as VectorSet).rebuild('k')];
+      expect(rebuilt).to.deep.equal(name === 'changes' ? [[...(words[1] as string[]).slice(0, -1), '{"n":1}']] : words);
+    });
+  }
+});
 
 const QUANTIZATIONS = ['NOQUANT', 'Q8', 'BIN'];
 
