@@ -19,7 +19,8 @@ export function registerSearch(c: DependencyContainer): void {
     const { embeddings, storage } = c.resolve(tokens.CONFIG);
     const precision = embeddings.vectorPrecision;
     const options = { kvShards: c.resolve(tokens.NATS).layout.kvShards, fold: { precision } };
-    const task = { ...threadTaskOf(c), options, graphsDir: join(storage.dataDir, 'graphs') };
+    const key = c.resolve(tokens.DATA_KEY).key?.keyFor('indexes');
+    const task = { ...threadTaskOf(c), options, graphs: { directory: join(storage.dataDir, 'graphs'), key } };
     return new AnsweringThread({ entry, task, log, timers, onBegun: () => tellIndexes(c) }, SEARCH_WORKER);
   });
   c.registerInstance(tokens.SEARCH, new SearchClient((question) => c.resolve(tokens.SEARCH_THREAD).ask(question)));

@@ -16,8 +16,8 @@ const NICENESS = 2;
 
 const { port, data, log } = await enterAnswering<SearchTask>('the search indexes', NICENESS);
 const { close, ...parts } = await openThread(data, 'search indexes', log);
-const { graphsDir, options } = data;
-const files = graphsDir === undefined ? {} : { graphFiles: new NodeIndexFiles(graphsDir) };
+const { graphs, options } = data;
+const files = graphs === undefined ? {} : { graphFiles: new NodeIndexFiles(graphs.directory, graphs.key) };
 const indexes = new SearchIndexes({ ...parts, ...files }, options);
 await answerUntilStopped<SearchWord, SearchStatus>(port, {
   answer: (question) => answerSearch(indexes, question),

@@ -25,6 +25,6 @@ export interface ReadModelsTask extends ThreadTask {
 
 export interface SearchTask extends ThreadTask {
   readonly options: Omit<SearchIndexesOptions, 'embedding'>;
-  /** Directory of the graphs of vectors; undefined: they are not stored. */
-  readonly graphsDir?: string;
+  /** The files of the graphs of vectors; undefined: they are not stored. The key encrypts them. */
+  readonly graphs?: { readonly directory: string; readonly key?: Uint8Array | undefined };
 }

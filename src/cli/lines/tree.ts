@@ -12,6 +12,11 @@ source: redis://[user:password@]host:port[/database] of a running Redis (rediss:
 append-only file or directory, which needs an empty database
 existing keys stay, unless --replace is given; with --state, the same command resumes an interrupted import`;
 
+const LINES = `
+source: the URL of an index, a file with a JSON object on each line, or - for standard input
+lines: {"id", "vector", "sparseVector", "metadata", "data", "namespace"}, points {"id", "vector", "payload"}, or
+records {"id", "values", "sparse_values", "metadata"}; a vector with the same id is replaced`;
+
 const MAX_COMMAND_BYTES = () => wholeOption('--max-command-bytes <n>', 'the largest command or request body, in bytes');
 
 const MAX_REQUESTS = () => wholeOption('--max-requests-per-day <n>', 'commands per UTC day; 0: no limit');
@@ -22,7 +27,10 @@ const PROCESS = '\nPROCESS is a name as status shows it, or the first letters of
 
 /** Functions that run the commands: of the process itself, and of each group. */
 export type RunVerbs = Readonly<
-  Record<'process' | 'data' | 'db' | 'account' | 'journal' | 'branch' | 'backup' | 'encryption' | 'cluster', RunVerb>
+  Record<
+    'process' | 'data' | 'db' | 'account' | 'journal' | 'branch' | 'vectors' | 'backup' | 'encryption' | 'cluster',
+    RunVerb
+  >
 >;
 
 const MCP = `
@@ -75,6 +83,7 @@ export function commandTree(runs: RunVerbs): Command {
   root.addCommand(accountLine(runs.account));
   root.addCommand(journalLine(runs.journal));
   root.addCommand(branchLine(runs.branch));
+  root.addCommand(vectorsLine(runs.vectors));
   addUndoLine(root, runs.branch);
   root.addCommand(backupLine(runs.backup));
   root.addCommand(encryptionLine(runs.encryption));
@@ -262,6 +271,25 @@ function accountLine(run: RunVerb): Command {
 }
 
 /** The options of `millrace branch`. A database or branch is named by its name or id. */
+function vectorsLine(run: RunVerb): Command {
+  const vectors = group('vectors', 'copy vectors between indexes and lines of JSON');
+  const namespace = [
+    '--namespace <name>',
+    'only this namespace; of an import from lines, the one that gets them',
+  ] as const;
+  dataVerb(vectors, 'import <source>', 'writes the vectors of another index, or of a file, into an index', run)
+    .requiredOption('--to <url>', 'the URL of the index')
+    .option('--token <token>', 'its token')
+    .option('--source-token <token>', 'the token of the source, if it is the URL of an index')
+    .option(...namespace)
+    .addHelpText('after', LINES);
+  dataVerb(vectors, 'export <url>', 'prints the vectors of an index as lines of JSON', run)
+    .option('--token <token>', 'its token')
+    .option(...namespace)
+    .option('--format <format>', 'vectors, points or records (vectors)');
+  return vectors;
+}
+
 function branchLine(run: RunVerb): Command {
   const branch = group('branch', 'make, compare, merge and discard branches of databases');
   const keys = ['--keys <pattern>', 'only keys of this pattern'] as const;

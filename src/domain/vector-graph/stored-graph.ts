@@ -6,7 +6,7 @@
  *   for each node: bytes of the name (32 bits), the name, the checksum (32 bits), the number of levels (8 bits), and for
  *   each level the number of links (8 bits) and the links (32 bits each)
  *
- *  SG1 `read` returns a graph only if all of its places exist
+ *  SGR1 `read` returns a graph only if all of its places exist
  */
 
 const VERSION = 1;

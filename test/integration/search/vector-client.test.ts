@@ -1,10 +1,16 @@
-/** The published vector client, unmodified, against a real process, which is then killed and started again. */
+/** The published vector client, unmodified, against a real process, which is killed and started again. Proves SGF1, SGF2. */
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Index } from '@upstash/vector';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
-import { endEverything, type MillraceProcess, startMillrace } from '../../support/millrace-process.js';
+import {
+  endEverything,
+  type MillraceProcess,
+  runMillrace,
+  startMillrace,
+  temporaryDirectory,
+} from '../../support/millrace-process.js';
 import { databaseOf, manage, SEARCH_ENVIRONMENT, type SearchDatabase } from '../../support/search-process.js';
 import { describeVectorClient, type WantedIndex } from '../../support/vector-client-program.js';
 
@@ -63,6 +69,54 @@ describe('indexes of vectors: published client', function () {
       { timeoutMs: 20_000 },
     );
     expect(await reopened.query(query)).to.deep.equal(before);
+  });
+
+  it('millrace vectors import copies an index from its URL, and lines of other programs; export prints them', async () => {
+    const run = async (...args: readonly string[]) => {
+      const { code, stdout, stderr } = await runMillrace(['vectors', ...args], {});
+      return { code, out: stdout.toString(), stderr };
+    };
+    const hosted = await made('hosted', { similarity_function: 'EUCLIDEAN', dimension_count: 2 });
+    const own = await made('own', { similarity_function: 'EUCLIDEAN', dimension_count: 2 });
+    const source = new Index({ url: hosted.url, token: hosted.token });
+    const many = Array.from({ length: 450 }, (_, at) => ({ id: `v${at}`, vector: [at, 0.5], metadata: { at } }));
+    await source.upsert(many);
+    await source.upsert({ id: 'n', vector: [1, 2], data: 'text' }, { namespace: 'other part' });
+    const to = ['--to', own.url, '--token', own.token];
+    expect(await run('import', hosted.url, '--source-token', hosted.token, ...to)).to.include({
+      code: 0,
+      out: '451 vectors imported\n',
+    });
+    const points = [
+      { id: 7, vector: { dense: [7, 7] }, payload: { of: 'points' } },
+      { id: 'r', values: [8, 8], metadata: { of: 'records' } },
+    ];
+    const file = join(await temporaryDirectory(), 'lines.jsonl');
+    writeFileSync(file, points.map((line) => JSON.stringify(line)).join('\n'));
+    expect((await run('import', file, ...to, '--namespace', 'lines', '--json')).out).to.equal('{"imported":2}\n');
+    const exported = async (...args: readonly string[]) =>
+      (await run('export', own.url, '--token', own.token, ...args)).out
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+    const lines = await exported();
+    expect(lines).to.have.length(453);
+    expect(lines).to.deep.include.members([
+      many[449],
+      { id: 'n', vector: [1, 2], data: 'text', namespace: 'other part' },
+      { id: '7', vector: [7, 7], metadata: { of: 'points' }, namespace: 'lines' },
+    ]);
+    expect(await exported('--namespace', 'lines', '--format', 'records')).to.deep.include({
+      ...{ id: 'r', values: [8, 8], metadata: { of: 'records' }, namespace: 'lines' },
+    });
+    expect((await exported('--namespace', 'lines', '--format', 'points'))[0]).to.deep.equal({
+      ...{ id: '7', vector: [7, 7], payload: { of: 'points' } },
+    });
+    writeFileSync(file, '{"id":"a","vector":[1,2]}\n{"id":"b"}\n');
+    const refused = await run('import', file, ...to);
+    expect(refused.code).to.equal(1);
+    expect(refused.stderr).to.match(/line 2 of .*lines\.jsonl: it has no vector of numbers/);
+    expect((await run('import', hosted.url, '--source-token', 'wrong', ...to)).stderr).to.match(/answered 401/);
   });
 
   it('a graph of many vectors is read from its file after a kill, or built again if the file is damaged', async () => {

@@ -20,6 +20,7 @@ describe('completion', () => {
     account: never,
     journal: never,
     branch: never,
+    vectors: never,
     backup: never,
     encryption: never,
     cluster: never,

@@ -17,6 +17,7 @@ const NOT_RUN: Record<string, { readonly why: string; readonly most: number }> =
   installed: { why: 'the packages are among those of this repository, in the versions of package.json', most: 3 },
   package: { why: 'test/integration/package/package.test.ts installs it and runs it', most: 3 },
   'no-python-packages': { why: 'packages for Python are not to be had on every machine that tests', most: 3 },
+  hosted: { why: 'it names an index of a hosted service; test/integration/search has the commands', most: 1 },
   'no-go': { why: 'nor is Go: its blocks are parsed', most: 1 },
   'other-shells': {
     why: 'zsh and fish are not on every machine; test/integration/cli asks them where they are',

@@ -22,8 +22,9 @@ const SLICE_DOCUMENTS = 5_000;
 const NO_DOCUMENT = 0;
 const NO_CONTENT: JsonObject = {};
 
-/** 1 for each ordinal whose document matches, otherwise 0. */
+/** Documents that match a filter. */
 export interface FilterMarks {
+  /** By ordinal: 1 for a document that matches, otherwise 0. */
   readonly marks: Uint8Array;
   /** Ordinals that match. */
   readonly count: number;

@@ -22,7 +22,7 @@ const STORE_EVERY_MS = 60_000;
 export type Pause = () => Promise<boolean>;
 
 export class StoredGraphs {
-  /** Namespaces whose files were read. */
+  /** Namespaces with files that were read, or could not be. */
   readonly #read = new WeakSet<VectorNamespace>();
   readonly #stored = new WeakMap<VectorNamespace, { readonly changes: number; readonly atMs: number }>();
   readonly #kept = new Map<PartitionName, string>();

@@ -1,4 +1,4 @@
-/** The nearest of many vectors by the graph, against a comparison with all of them. Proves NG1, NG2, NG3, VC1, VC2, VC3, SG1. */
+/** The nearest of many vectors by the graph, against a comparison with all of them. Proves NG1, NG2, NG3, VC1, VC2, VC3, SGR1. */
 import { expect } from 'chai';
 import { type Likeness, type Precision, VectorCollection } from '../../../../src/domain/vector-graph/index.js';
 
@@ -224,7 +224,7 @@ describe('a collection of vectors with a graph', () => {
   });
 });
 
-/** The stored graph, whose vectors are named by their ordinals. */
+/** The stored graph; the names of its vectors are their ordinals. */
 function bytesOf(collection: VectorCollection): Uint8Array {
   const pieces = [...collection.pieces((ordinal) => `v${ordinal}`)];
   expect(pieces).to.include(undefined);
