@@ -40,7 +40,7 @@ export const NAVIGATION = [
     name: 'Recipes',
     about: 'Short answers to common tasks.',
     groups: [
-      { pages: [...below('recipes', ['job-queue', 'cron-nextjs', 'webhook-intake', 'rate-limit']), 'guide/moving'] },
+      { pages: [...below('recipes', ['job-queue', 'cron-nextjs', 'webhook-intake', 'rate-limit', 'cache']), 'guide/moving'] },
     ],
   },
   {

@@ -1,6 +1,6 @@
 /**
- * Stores the first state of a branch with a copy of the effects after its origin's snapshot, whose segments are referred
- * to. The usual way, without a copy, is in branch-journal.ts; this one is for moments and sizes that it cannot serve.
+ * Stores the first state of a branch: the segments of its origin's snapshot by reference, and a copy of the effects after
+ * it. The usual way, without a copy, is in branch-journal.ts; this one is for moments and sizes that it cannot serve.
  *
  *  BRS1 a state has every entry up to one position of its shard: the last one at the given time, or every one that was
  *       acknowledged before the request
