@@ -4,7 +4,8 @@
  */
 import { type CommandSpec, findCommand, KvEngine, type Reply } from '../src/domain/kv/index.js';
 import { seededRandom } from '../test/support/kv-bench.js';
-import type { Figure } from './figures.js';
+import { atMost, type Figure } from './figures.js';
+import { SqliteTexts } from './search-sqlite.js';
 import type { SearchTexts } from './search-texts.js';
 import { sized } from './sizes.js';
 
@@ -28,6 +29,16 @@ export function searchCommandFigures(documents: readonly Stored[], texts: Search
   });
   run(...INDEX);
   const indexedMs = processorMs(() => engine.searches.workUntil(() => false));
+  const twoWords = Array.from({ length: QUERIES }, () => texts.text(2));
+  const sqlite = new SqliteTexts(documents);
+  // Both in turn, so that each meets the same machine.
+  const [ours, theirs]: [number[], number[]] = [[], []];
+  for (const words of twoWords) {
+    const filter = JSON.stringify({ $and: words.split(' ').map((word) => ({ text: { $eq: word } })) });
+    ours.push(processorMs(() => run('SEARCH.QUERY', 'i', filter)));
+    theirs.push(processorMs(() => sqlite.both(words)));
+  }
+  sqlite.close();
   const timesOf = (filter: (text: string) => unknown) =>
     Array.from({ length: QUERIES }, () => {
       const words = ['SEARCH.QUERY', 'i', JSON.stringify(filter(texts.query()))];
@@ -35,7 +46,7 @@ export function searchCommandFigures(documents: readonly Stored[], texts: Search
     }).sort((a, b) => a - b);
   const row = (name: string, times: readonly number[]): Figure => ({
     name: `  SEARCH.QUERY, processor, p${PERCENT}, ${name}`,
-    value: times[Math.floor((times.length * PERCENT) / 100)] ?? Number.NaN,
+    value: p99Of(times),
     unit: 'ms',
     note: `p50 ${(times[times.length >>> 1] ?? Number.NaN).toFixed(2)} ms`,
   });
@@ -51,6 +62,18 @@ export function searchCommandFigures(documents: readonly Stored[], texts: Search
       name: '  SEARCH, read from its file and compared, in a second of processor time',
       value: perSecond(readMs(engine, documents)),
       unit: 'docs/s',
+    },
+    {
+      name: '  SEARCH.QUERY / SQLite FTS5, two words, p99',
+      value: p99Of(sorted(ours)) / p99Of(sorted(theirs)),
+      unit: 'ratio',
+      target: atMost(1.5),
+      note: `${p99Of(sorted(ours)).toFixed(2)} ms beside ${p99Of(sorted(theirs)).toFixed(2)} ms`,
+    },
+    {
+      name: '  SEARCH, memory charged for a document',
+      value: engine.keyspace.derivedBytes / documents.length,
+      unit: 'bytes',
     },
     row(
       'any word',
@@ -83,6 +106,15 @@ function readMs(engine: KvEngine, documents: readonly Stored[]): number {
   run(...INDEX);
   for (const live of other.searches.all()) live.begin(Buffer.concat(pieces));
   return processorMs(() => other.searches.workUntil(() => false));
+}
+
+function sorted(times: readonly number[]): number[] {
+  return [...times].sort((a, b) => a - b);
+}
+
+/** @param times ascending */
+function p99Of(times: readonly number[]): number {
+  return times[Math.floor((times.length * PERCENT) / 100)] ?? Number.NaN;
 }
 
 function processorMs(work: () => unknown): number {
