@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import type { DependencyContainer } from 'tsyringe';
 import { ControlOwner, firstStart, ProcessControl } from '../actors/control/index.js';
 import { JetStreamMeterLog, raiseFormat } from '../adapters/nats/index.js';
-import { CredentialsFile, credentialLines, givenCredentials, sealingWith, secretOf } from '../adapters/node/index.js';
+import { CredentialsFile, credentialLines, givenCredentials, readSecret, sealingWith } from '../adapters/node/index.js';
 import { OpenIdProviders } from '../adapters/oidc/index.js';
-import { readSignInProviders } from '../config/index.js';
+import { readSignInProviders, referenceIn } from '../config/index.js';
 import { pricesOf } from './prices.js';
 import { ownedShards } from './shards-module.js';
 import * as tokens from './tokens.js';
@@ -73,4 +73,10 @@ async function makeFirstDatabase(
   });
   for (const warning of warnings) c.resolve(tokens.LOG).warn('first-start.warning', { warning });
   return toPrint === undefined ? undefined : { file, lines: credentialLines(toPrint, given) };
+}
+
+/** The text of a secret, or of the place that it names. @throws as `readSecret` */
+function secretOf(text: string): string {
+  const reference = referenceIn(text);
+  return reference === undefined ? text : readSecret(reference);
 }

@@ -4,7 +4,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
-import { referenceIn, type SecretReference } from '../../config/index.js';
+import type { SecretReference } from '../../config/index.js';
 
 /** More than any secret; a wrong path could name a file of any size. */
 const MAX_BYTES = 64 * 1024;
@@ -56,10 +56,4 @@ function reasonOf({ code, status }: CommandFailure, timeout: number): string {
 
 function withoutLineEnd(text: string): string {
   return text.replace(/\r?\n$/, '');
-}
-
-/** The text of a secret, or of the place that it names. @throws as `readSecret` */
-export function secretOf(text: string): string {
-  const reference = referenceIn(text);
-  return reference === undefined ? text : readSecret(reference);
 }
