@@ -1,5 +1,5 @@
 /**
- * Builds the console's pages out of src/console: node infra/build-console.mjs
+ * Builds the pages of src/console, those of the console and that of the portal: node infra/build-console.mjs
  *
  * Their names say what is in them, so browsers keep them for ever.
  */
@@ -13,7 +13,6 @@ import { writeLicenses } from './licenses.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const source = join(root, 'src/console');
-const out = join(root, 'dist/src/console');
 
 /** The operations whose examples the overview's checklist shows: `src/console/files.d.ts` has the module's type. */
 const FIRST_CALLS = [
@@ -38,47 +37,55 @@ const firstCalls = {
   },
 };
 
-const { outputFiles, metafile } = await build({
-  entryPoints: { main: join(source, 'main.tsx') },
-  outdir: join(out, 'assets'),
-  entryNames: '[name]-[hash]',
-  chunkNames: '[name]-[hash]',
-  assetNames: '[name]-[hash]',
-  loader: { '.svg': 'file' },
-  publicPath: '/console/assets',
-  bundle: true,
-  splitting: true,
-  format: 'esm',
-  platform: 'browser',
-  target: 'es2022',
-  jsx: 'automatic',
-  jsxImportSource: 'preact',
-  plugins: [firstCalls],
-  tsconfig: join(source, 'tsconfig.json'),
-  legalComments: 'none',
-  minify: true,
-  write: false,
-  metafile: true,
-  logLevel: 'warning',
-});
+await writePages({ entry: 'main.tsx', at: '/console/', base: '/console/', out: join(root, 'dist/src/console'), licenses: 'console.txt' });
+// A proxy may serve the portal below another path, so its addresses are relative to the page.
+await writePages({ entry: 'portal/portal.tsx', at: '/portal/', base: '', out: join(root, 'dist/src/portal'), licenses: 'portal.txt' });
 
-const files = new Map(outputFiles.map(({ path, contents }) => [relative(out, path), Buffer.from(contents)]));
-files.set('index.html', Buffer.from(await page()));
-
-await writeBuilt(out, files);
-await writeLicenses('console.txt', [metafile]);
+/** @param at where the files are served. @param base the same as the page names it */
+async function writePages({ entry, at, base, out, licenses }) {
+  const { outputFiles, metafile } = await build({
+    entryPoints: { main: join(source, entry) },
+    outdir: join(out, 'assets'),
+    entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
+    assetNames: '[name]-[hash]',
+    loader: { '.svg': 'file' },
+    publicPath: `${at}assets`,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2022',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    plugins: [firstCalls],
+    tsconfig: join(source, 'tsconfig.json'),
+    legalComments: 'none',
+    minify: true,
+    write: false,
+    metafile: true,
+    logLevel: 'warning',
+  });
+  const files = new Map(outputFiles.map(({ path, contents }) => [relative(out, path), Buffer.from(contents)]));
+  files.set('index.html', Buffer.from(await page({ entry, base, out, metafile, names: [...files.keys()] })));
+  await writeBuilt(out, files);
+  await writeLicenses(licenses, [metafile]);
+}
 
 /** The page: what its first view needs is named in it, so that it is fetched at once. */
-async function page() {
+async function page({ entry, base, out, metafile, names }) {
   const byName = Object.entries(metafile.outputs);
-  const [entry, { imports, cssBundle }] = byName.find(([, { entryPoint }]) => entryPoint?.endsWith('src/console/main.tsx'));
-  const at = (path) => `/console/${relative(out, join(root, path))}`;
+  const [script, { imports, cssBundle }] = byName.find(([, { entryPoint }]) => entryPoint?.endsWith(`src/console/${entry}`));
+  const addressOf = (path) => base + relative(out, join(root, path));
   const loaded = imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => path);
+  const icon = names.find((name) => name.endsWith('.svg'));
   const parts = [
-    `<link rel="icon" href="/console/${[...files.keys()].find((name) => name.endsWith('.svg'))}" type="image/svg+xml">`,
-    `<link rel="stylesheet" href="${at(cssBundle)}">`,
-    ...loaded.map((path) => `<link rel="modulepreload" href="${at(path)}">`),
-    `<script type="module" src="${at(entry)}"></script>`,
+    ...(icon === undefined ? [] : [`<link rel="icon" href="${base}${icon}" type="image/svg+xml">`]),
+    `<link rel="stylesheet" href="${addressOf(cssBundle)}">`,
+    ...loaded.map((path) => `<link rel="modulepreload" href="${addressOf(path)}">`),
+    `<script type="module" src="${addressOf(script)}"></script>`,
   ];
-  return (await readFile(join(source, 'index.html'), 'utf8')).replace('<!-- parts -->', parts.join('\n    '));
+  const title = entry === 'main.tsx' ? 'Millrace' : 'Webhooks';
+  const text = await readFile(join(source, 'index.html'), 'utf8');
+  return text.replace('<!-- parts -->', parts.join('\n    ')).replace('<title>Millrace', `<title>${title}`);
 }

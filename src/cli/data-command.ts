@@ -3,6 +3,7 @@
  * and tokens that `millrace env` prints.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import { APP_VERBS } from './app-command.js';
 import { RefusedCommand } from './command-line.js';
 import { DESTINATION_VERBS } from './destination-command.js';
 import type { Api } from './dev/api.js';
@@ -169,6 +170,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
     write(shown(asked, { workflowRunId: id, cancelled: true }, () => `${id} cancelled\n`));
   },
 
+  ...APP_VERBS,
   ...DESTINATION_VERBS,
   ...TRIGGER_VERBS,
   'workflows check': (asked, deps) => checkWorkflows(asked, deps),

@@ -1,4 +1,5 @@
 /** The queue: its shards in a process with the role `queue`, and its endpoint with access to the owners. */
+import { readFile } from 'node:fs/promises';
 import type { DependencyContainer } from 'tsyringe';
 import { Sweeps } from '../actors/control/index.js';
 import { MAX_INTAKE_BYTES, ProcessTrials, QueueOwner, QueueShardGateway } from '../actors/queue/index.js';
@@ -6,6 +7,7 @@ import { callerSilenceMs, ROUTE_RETRY_MS } from '../actors/runtime/index.js';
 import { LaneQueueSweep, TriggerDesk, TriggerRelays } from '../actors/triggers/index.js';
 import { JwtDeliverySigner, StandardWebhooks } from '../adapters/http-delivery/index.js';
 import { shardNames } from '../adapters/nats/index.js';
+import { readPortalFile } from '../adapters/node/index.js';
 import { DeliveredHeaders } from '../domain/queue/index.js';
 import { createQueueServer, type QueueServer, type QueueServerParts } from '../edge/index.js';
 import { ANSWERS_FORMAT_LEVEL, ByteBudget, type DatabaseId } from '../kernel/index.js';
@@ -75,6 +77,11 @@ export function queueEndpoint(c: DependencyContainer, endpoint: Partial<QueueSer
       headers: new DeliveredHeaders({ alias, isBoth: wireAliasDeliver === 'both', region: delivery.region }),
     },
     secrets: c.resolve(tokens.WEBHOOKS),
+    portal: {
+      frameAncestors: endpoints.portalFrameAncestors,
+      readFile: readPortalFile,
+      readLook: async () => (endpoints.portalFile === undefined ? undefined : readFile(endpoints.portalFile)),
+    },
     sealing: () => c.resolve(tokens.SEALING),
     trials: c.resolve(tokens.TRIALS),
     log: c.resolve(tokens.FACE_LOG),

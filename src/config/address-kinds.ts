@@ -67,6 +67,13 @@ export function addressRanges(): SettingKind {
   return listOf('IP addresses or CIDR ranges, separated by commas', readRange, writeRange);
 }
 
+/** Origins of pages, as a policy of a browser names them. */
+export function pageOrigins(): SettingKind {
+  return listOf('origins separated by commas, such as https://app.example or https://*.app.example', (given) =>
+    /^https?:\/\/(\*\.)?[A-Za-z0-9.-]{1,253}(:\d{1,5})?$/.test(given) ? given : undefined,
+  );
+}
+
 export function destinations(): SettingKind {
   return listOf(
     'cidr:port pairs separated by commas, such as 10.1.0.0/16:443 or [fd00::/8]:*',

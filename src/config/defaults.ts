@@ -118,6 +118,11 @@ export const DEFAULTS = {
     'alias',
     'Published receivers look for the alias; both where some of yours look for Svc- headers.',
   ),
+  portalFrameAncestors: as(
+    [],
+    'No page shows the portal of applications in a frame, so none can lead its user to click there unseen.',
+  ),
+  portalFile: unset('The portal has its own title, colours and words; the file is read at the first visit.', 'none'),
 
   // signing in
   signInFailures: as(

@@ -9,6 +9,7 @@ import {
   destinations,
   host,
   nameServers,
+  pageOrigins,
   type ServerAddress,
   serverList,
   url,
@@ -79,6 +80,8 @@ class EndpointSettings {
   @setting(addressRanges()) readonly trustedProxies!: readonly AddressRange[];
   @setting(wireAlias()) readonly wireAlias!: WireAlias | undefined;
   @setting(oneOf('alias', 'both')) readonly wireAliasDeliver!: 'alias' | 'both';
+  @setting(pageOrigins()) readonly portalFrameAncestors!: readonly string[];
+  @setting(path('a JSON file with title, colours, logo and words')) readonly portalFile!: string | undefined;
 }
 
 /** Limits for a client of the HTTP endpoints. */

@@ -15,6 +15,7 @@ const PARTS = [
   'schedules&ticks=shown',
   'triggers',
   'triggers&edit=-',
+  'applications',
   'flow',
   'keys',
 ];
@@ -58,6 +59,20 @@ describe('console: queues, groups, schedules and keys', function () {
   };
   const confirm = (page: Page, name: string) =>
     page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
+
+  it('makes an application, and a link to its portal', async () => {
+    const { page } = await stand.person();
+    await part(page, 'applications');
+    await page.getByRole('button', { name: 'New application' }).click();
+    const form = page.getByRole('dialog', { name: 'New application' });
+    await form.getByLabel('Name').fill('Customer Ltd');
+    await form.getByRole('button', { name: 'Make' }).click();
+    await page.getByRole('button', { name: 'Customer Ltd' }).click();
+    await page.getByRole('button', { name: 'Make a link to the portal' }).click();
+    const link = await page.getByRole('link', { name: '/portal/app_' }).getAttribute('href');
+    expect(link).to.match(/^http:\/\/[^/]+\/portal\/app_[a-z2-7]+#mpt_/);
+    expect(new URL(link ?? '').port).to.equal(new URL(stand.queueUrl).port);
+  });
 
   it('creates a trigger, shows its records, pauses, skips and deletes it', async () => {
     const { page } = await stand.person();

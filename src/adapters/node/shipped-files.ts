@@ -8,6 +8,8 @@ type ReadShipped = (path: string) => Promise<Buffer | undefined>;
 
 /** The console's built pages. */
 export const readConsoleFile: ReadShipped = (path) => shipped(`console/${path}`);
+/** The page of the portal of applications. */
+export const readPortalFile: ReadShipped = (path) => shipped(`portal/${path}`);
 /** The documentation's site. */
 export const readDocsFile: ReadShipped = (path) => shipped(`site/${path}`);
 

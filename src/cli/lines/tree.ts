@@ -145,6 +145,7 @@ function addDataLines(root: Command, run: RunVerb): void {
   root.addCommand(dlq);
   root.addCommand(runsLine(run));
   root.addCommand(workflowsLine(run));
+  root.addCommand(appsLine(run));
   root.addCommand(destinationsLine(run));
   root.addCommand(triggersLine(run));
   dataVerb(root, 'logs', 'prints the newest events of messages', run)
@@ -186,6 +187,29 @@ function runsLine(run: RunVerb): Command {
     .option('--url <url>', 'another endpoint');
   dataVerb(workflows, 'cancel <run>', 'ends a run before its next step', ofRuns);
   return workflows;
+}
+
+function appsLine(run: RunVerb): Command {
+  const apps = group('apps', 'send webhooks to customers');
+  const ofApps: RunVerb = (name, asked) => run(`apps ${name}`, asked);
+  dataVerb(apps, 'list', 'lists applications with the number of their endpoints', ofApps).option(
+    '--search <text>',
+    'a part of the name, the uid or the id',
+  );
+  dataVerb(apps, 'create <name>', 'makes an application, and prints its id', ofApps).option(
+    '--uid <uid>',
+    'your id of the customer, which names the application, too',
+  );
+  dataVerb(apps, 'delete <app>', 'deletes an application with its endpoints', ofApps);
+  dataVerb(apps, 'endpoints <app>', 'lists the endpoints of an application', ofApps);
+  dataVerb(apps, 'send <app> <type> [payload]', 'sends an event to the endpoints that take its type', ofApps).option(
+    '--id <id>',
+    'the webhook-id; the same id is accepted once',
+  );
+  dataVerb(apps, 'portal <app>', 'prints a link to the portal of an application', ofApps)
+    .option('--expires-in <duration>', 'how long the link is valid (1h)')
+    .option('--read-only', 'the holder makes no changes');
+  return apps;
 }
 
 function triggersLine(run: RunVerb): Command {

@@ -10,7 +10,7 @@ const PAGE = 'index.html';
 const NOT_FOUND_PAGE = '404.html';
 const ASSETS = 'assets/';
 
-/** Scripts, styles and requests are allowed only from this server, frames not at all. */
+/** Scripts, styles and requests are allowed only from this server. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -19,11 +19,10 @@ const POLICY = [
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
-  "frame-ancestors 'none'",
 ].join('; ');
+const NO_ORIGINS = ["'none'"];
 
 const HEADERS = {
-  'Content-Security-Policy': POLICY,
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
   'Cross-Origin-Opener-Policy': 'same-origin',
@@ -41,11 +40,15 @@ export interface BuiltPages {
    * unknown ones; its addresses are relative, so the root has a slash at the end.
    */
   readonly kind: 'application' | 'site';
+  /** Origins that may show the pages in a frame. Default: none. */
+  readonly frameAncestors?: readonly string[];
 }
 
 /** Serves the pages below a root. @throws Refused 404, 405 */
 export function servesPages(root: string, pages: BuiltPages): Stage {
-  const { kind, files, isDraining } = pages;
+  const { kind, files, isDraining, frameAncestors = [] } = pages;
+  const origins = frameAncestors.length === 0 ? NO_ORIGINS : frameAncestors;
+  const policy = `${POLICY}; frame-ancestors ${origins.join(' ')}`;
   const route = described(`GET ${root}/*path?` as At, {
     alsoMethods: ['head'],
     alsoPaths: [root],
@@ -54,6 +57,7 @@ export function servesPages(root: string, pages: BuiltPages): Stage {
     answer: { kind: 'other', type: 'text/html', description: 'The page.' },
   });
   return routed([route], { allowsLastSlash: true }, async (context, _route, { path = '' }) => {
+    context.set('Content-Security-Policy', policy);
     if (kind === 'site' && context.path === root) {
       context.redirect(`${root}/`);
       return;

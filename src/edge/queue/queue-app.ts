@@ -9,6 +9,7 @@ import { inOrder, type PipelineContext, readsBody, type Stage } from '../http/ap
 import { EndpointRequest, RequestBodyReader } from '../http/index.js';
 import { RefusedRequest } from '../http/refused.js';
 import { routed } from '../http/routing.js';
+import { PORTAL_ROOT } from './applications/portal-page.js';
 import { splitTarget } from './destination.js';
 import type { CallExchange, QueueCall, QueueRoute } from './queue-call.js';
 import type { QueueEndpoint } from './queue-endpoint.js';
@@ -32,7 +33,8 @@ const ROUTING = {
 };
 
 export function createQueueApp(endpoint: QueueEndpoint): Stage {
-  const stages = inOrder<State>([refuses(endpoint), checks(endpoint), limits(endpoint), routerOf(endpoint)]);
+  const calls = [checks(endpoint), limits(endpoint), routerOf(endpoint)];
+  const stages = inOrder<State>([refuses(endpoint), pages(endpoint), ...calls]);
   return (context, next) => stages(context as PipelineContext<State>, next);
 }
 
@@ -46,6 +48,14 @@ function refuses(endpoint: QueueEndpoint): Stage<State> {
       if (call === undefined) failEarly(endpoint, exchangeOf(context), failure);
       else await call.fail(failure);
     }
+  };
+}
+
+/** The page of the portal is open: its calls have the token of the link. @throws Refused 404, 405 */
+function pages({ portal }: QueueEndpoint): Stage<State> {
+  return (context, next) => {
+    const { path } = context;
+    return path === PORTAL_ROOT || path.startsWith(`${PORTAL_ROOT}/`) ? portal.serves(context, next) : next();
   };
 }
 

@@ -20,6 +20,7 @@ import { Endpoint, type EndpointParts } from '../http/endpoint.js';
 import { Shares } from '../http/shares.js';
 import { type AliasWords, HeaderAliases } from '../wire-alias.js';
 import { EventSchemas } from './applications/event-schemas.js';
+import { PortalPage, type PortalParts } from './applications/portal-page.js';
 import { ChecksInProgress } from './checks/checks-in-progress.js';
 import { type QueueEndpointLimits, TRIGGER_FEEDS } from './queue-limits.js';
 
@@ -44,6 +45,7 @@ export interface QueueEndpointParts extends EndpointParts<QueueEndpointLimits> {
   readonly secrets: WebhookSecrets;
   /** Opens the key file, which seals the links of portals; called when one is needed. */
   readonly sealing: () => Sealing;
+  readonly portal: PortalParts;
   readonly trials: TrialRuns;
   readonly random: Random;
   readonly aliases: readonly AliasWords[];
@@ -60,11 +62,13 @@ export class QueueEndpoint extends Endpoint<QueueEndpointParts> {
   /** Schemas of event types. */
   readonly schemas = new EventSchemas();
   readonly feeds = new Shares(TRIGGER_FEEDS);
+  readonly portal: PortalPage;
 
   constructor(parts: QueueEndpointParts) {
     super('queue', parts);
     this.spellings = new HeaderAliases(parts.aliases);
     this.bursts = new BurstLimiter(parts.clock);
+    this.portal = new PortalPage(parts.portal, parts.log, () => this.isDraining);
   }
 
   /** Lets other work run first. */

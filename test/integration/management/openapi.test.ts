@@ -291,6 +291,7 @@ describe('the OpenAPI document describes every answer', function () {
     await q('POST /v2/apps/{id}/replay', `/v2/apps/${id}/replay`, { body: { which: 'all', from: 1 } });
     await q('GET /v2/apps/{id}/event-types', `/v2/apps/${id}/event-types`);
     await q('POST /v2/apps/{id}/portal', `/v2/apps/${id}/portal`);
+    await q('GET /v2/apps/{id}/portal', `/v2/apps/${id}/portal`);
     await q('DELETE /v2/apps/{id}/endpoints/{endpoint}', at);
     await q('DELETE /v2/apps/{id}', `/v2/apps/${id}`);
     await q('DELETE /v2/event-types/{name}', '/v2/event-types/a.b');

@@ -135,6 +135,21 @@ describe('millrace: the commands for keys, messages and runs', function () {
     expect(text).to.match(/run a process:\n {2}serve.*keys:\n {2}get.*messages and workflows:\n {2}publish/s);
   });
 
+  it('apps create, list, endpoints, send, portal and delete an application', async () => {
+    const id = (await run('apps', 'create', 'Customer Ltd', '--uid', 'customer-17')).trim();
+    expect(await run('apps', 'list', '--search', 'customer')).to.match(
+      new RegExp(`^ID +UID +NAME +ENDPOINTS\n${id} +customer-17 +Customer Ltd +0\n$`),
+    );
+    expect(await run('apps', 'endpoints', 'customer-17')).to.equal('ID  STATE  TYPES  URL\n');
+    const { code, stderr } = await runMillrace(['apps', 'send', id, 'order.paid', '{"total":1}'], env);
+    expect(code).to.equal(1);
+    expect(stderr).to.contain('there is no event type order.paid');
+    expect(await run('apps', 'portal', id, '--read-only', '--expires-in', '5m')).to.match(
+      new RegExp(`/portal/${id}#mpt_[A-Za-z0-9._-]+\n$`),
+    );
+    expect(await run('apps', 'delete', id)).to.equal(`${id} deleted\n`);
+  });
+
   it('triggers create, list, show, feed, pause, skip, resume and delete a trigger', async () => {
     const words = ['--pattern', 'cli:*', '--events', 'set,del', '--name', 'cli', '--options', 'Svc-Retries: 1'];
     const id = (await run('triggers', 'create', `${sink()}/changed`, ...words)).trim();

@@ -1,7 +1,9 @@
 /** Requests about applications that are refused before the owner is asked. Proves ESC1, ESC2. */
 import { expect } from 'chai';
 import { SocketHttpOut } from '../../../src/adapters/http-delivery/index.js';
+import type { RefusedRequest } from '../../../src/edge/http/refused.js';
 import { EventSchemas } from '../../../src/edge/queue/applications/event-schemas.js';
+import { lookIn } from '../../../src/edge/queue/applications/portal-page.js';
 import { QueueEndpointHarness } from '../../support/queue-endpoint.js';
 import { standOfEachTest } from '../../support/stand-hooks.js';
 
@@ -85,6 +87,21 @@ describe('edge/queue: applications', () => {
       expect((answer.json as { error: string }).error).to.match(text);
     });
   }
+
+  it('a file of the portal that is not a look is refused, with the reason', () => {
+    const judged = (look: object) => {
+      try {
+        return lookIn(Buffer.from(JSON.stringify(look)));
+      } catch (error) {
+        return (error as RefusedRequest).refusal.text;
+      }
+    };
+    expect(judged({ accent: 'red' })).to.include('accent must match');
+    expect(judged({ logo: 'https://shop.example/logo.png' })).to.include('logo must be a data: URL');
+    expect(judged({ words: { add: 7 } })).to.equal('words.add must be a short string');
+    expect(judged({ colour: '#000000' })).to.equal('unknown member colour');
+    expect(judged({ title: 'Shop', words: { add: 'New' } })).to.deep.include({ title: 'Shop', words: { add: 'New' } });
+  });
 
   describe('schemas of event types', () => {
     const schemas = new EventSchemas();

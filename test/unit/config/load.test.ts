@@ -126,6 +126,11 @@ const BAD: Record<string, [string, string]> = {
   ENTRY_CHUNK_BYTES: ['1MiB', `accepts ${BYTES} from 1KiB to 960KiB, not "1MiB"`],
   BUS_MESSAGE_BYTES: ['2GiB', `accepts ${BYTES} from 1KiB to 1GiB, not "2GiB"`],
   EXPIRY_KEYS: ['0', 'accepts a whole number from 1 to 100000, not "0"'],
+  PORTAL_FRAME_ANCESTORS: [
+    'app.example',
+    'accepts origins separated by commas, such as https://app.example or https://*.app.example, not "app.example"',
+  ],
+  PORTAL_FILE: ['a\nb', 'accepts the path of a JSON file with title, colours, logo and words, not "a\\nb"'],
   ALLOW_PRIVATE_DESTINATIONS: ['1', 'accepts true or false, not "1"'],
   DESTINATION_ALLOW: [
     '10.0.0.0/8',

@@ -6,6 +6,7 @@ import { Badge } from '../../parts/badge.js';
 import { PageHead } from '../../parts/page-head.js';
 import { Shown } from '../../parts/states.js';
 import { Tabs, useTab } from '../../parts/tabs.js';
+import { ApplicationsTab } from './applications-tab.js';
 import { DestinationsTab } from './destinations-tab.js';
 import { FlowTab } from './flow-tab.js';
 import { GroupsTab } from './groups-tab.js';
@@ -32,6 +33,7 @@ const PARTS: readonly Part[] = [
   { id: 'groups', label: 'URL groups', Shown: GroupsTab },
   { id: 'schedules', label: 'Schedules', Shown: SchedulesTab },
   { id: 'triggers', label: 'Triggers', Shown: TriggersTab },
+  { id: 'applications', label: 'Applications', Shown: ApplicationsTab },
   { id: 'flow', label: 'Flow control', Shown: FlowTab },
   { id: 'destinations', label: 'Destinations', Shown: DestinationsTab },
   { id: 'keys', label: 'Signing keys', Shown: KeysTab, isChange: true },

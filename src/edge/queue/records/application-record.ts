@@ -9,6 +9,7 @@ import {
   listOf,
   OBJECT,
   record,
+  schemaNamed,
   TEXT,
   WHOLE,
   wordOf,
@@ -164,10 +165,7 @@ export const APPLICATION_SCHEMAS = {
     },
     { uid: TEXT, rate: WHOLE, ratePeriodSeconds: WHOLE },
   ),
-  ApplicationPage: record(
-    { applications: listOf({ $ref: '#/components/schemas/ListedApplication' }), total: WHOLE },
-    CURSOR,
-  ),
+  ApplicationPage: record({ applications: listOf(schemaNamed('ListedApplication')), total: WHOLE }, CURSOR),
   ListedApplication: record(
     { id: TEXT, name: TEXT, metadata: OBJECT, endpoints: WHOLE, createdAt: INSTANT, updatedAt: INSTANT },
     { uid: TEXT, rate: WHOLE, ratePeriodSeconds: WHOLE },
@@ -193,7 +191,7 @@ export const APPLICATION_SCHEMAS = {
     { name: TEXT, description: TEXT, examples: EXAMPLES, archived: FLAG, createdAt: INSTANT, updatedAt: INSTANT },
     { schema: SCHEMA },
   ),
-  EventTypePage: record({ eventTypes: listOf({ $ref: '#/components/schemas/EventType' }) }, CURSOR),
+  EventTypePage: record({ eventTypes: listOf(schemaNamed('EventType')) }, CURSOR),
   SentEvent: record({
     eventId: TEXT,
     eventType: TEXT,
@@ -205,7 +203,7 @@ export const APPLICATION_SCHEMAS = {
       url: TEXT,
       state: wordOf(MESSAGE_STATES),
       createdAt: INSTANT,
-      attempts: listOf({ ...OBJECT, description: 'As in the story of a message.' }),
+      attempts: listOf(schemaNamed('Attempt')),
     },
     {
       eventId: TEXT,
@@ -216,13 +214,24 @@ export const APPLICATION_SCHEMAS = {
       bodyBase64: TEXT,
     },
   ),
-  SentMessagePage: record({ messages: listOf({ $ref: '#/components/schemas/SentMessage' }) }, CURSOR),
+  SentMessagePage: record({ messages: listOf(schemaNamed('SentMessage')) }, CURSOR),
   Replay: record(
     {
       replayed: listOf(record({ endpointId: TEXT, messageId: TEXT, replayOf: TEXT })),
       skipped: { ...WHOLE, description: 'Messages to endpoints that are deleted or disabled.' },
     },
     CURSOR,
+  ),
+  Portal: record(
+    {
+      application: record({ id: TEXT, name: TEXT }),
+      readOnly: FLAG,
+      look: record(
+        { words: { ...OBJECT, additionalProperties: TEXT } },
+        { title: TEXT, accent: TEXT, accentDark: TEXT, logo: TEXT },
+      ),
+    },
+    { expiresAt: { ...INSTANT, description: 'The end of the link.' } },
   ),
   PortalLink: record({ url: TEXT, token: TEXT, expiresAt: INSTANT }),
 };

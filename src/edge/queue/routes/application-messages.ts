@@ -154,6 +154,19 @@ export const APPLICATION_MESSAGE_ROUTES: readonly QueueRoute[] = [
     },
   }),
 
+  queueRoute('GET /v2/apps/:id/portal', {
+    summary: 'Shows the portal of an application: its name, its look, and the end of the link that asks.',
+    permission: 'read',
+    answer: shows('Portal'),
+    async handle(call, { path }) {
+      const { id, name } = (await applicationIn(call, path)).application;
+      const { portal, role } = call.grant;
+      const look = await call.endpoint.portal.look();
+      const readOnly = role === 'read-only';
+      call.value(200, { application: { id, name }, readOnly, look, expiresAt: portal?.untilMs });
+    },
+  }),
+
   queueRoute('POST /v2/apps/:id/portal', {
     summary: 'Makes a link to the portal of an application, which ends by itself.',
     permission: 'change',

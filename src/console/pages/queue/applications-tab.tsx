@@ -1,0 +1,149 @@
+/** Applications: customers that get webhooks, with their endpoints and links to their portals. */
+import { useSignal } from '@preact/signals';
+import type { Schemas } from '#api';
+import { useAsk } from '../../api/ask.js';
+import { ofQueue } from '../../api/call.js';
+import { useQueueUrl } from '../../api/queue-url.js';
+import { mayChange } from '../../api/session.js';
+import { Badge } from '../../parts/badge.js';
+import { CopyButton } from '../../parts/code.js';
+import { Dialog } from '../../parts/dialog.js';
+import { TextField } from '../../parts/field.js';
+import { Icon } from '../../parts/icon.js';
+import { Shown } from '../../parts/states.js';
+import { type Column, Table } from '../../parts/table.js';
+import { Time } from '../../parts/time.js';
+import { doing } from '../../parts/toast.js';
+import { NothingYet } from './nothing-yet.js';
+import type { TabProps } from './tab.js';
+
+type Application = Schemas['ListedApplication'];
+
+export function ApplicationsTab({ account }: TabProps) {
+  const asked = useAsk(account, () => ofQueue(account, 'GET /v2/apps'));
+  const shown = useSignal<Application | 'new' | undefined>(undefined);
+  const open = (one: Application | 'new') => () => {
+    shown.value = one;
+  };
+  const close = () => {
+    shown.value = undefined;
+    void asked.reload();
+  };
+  const columns: readonly Column<Application>[] = [
+    {
+      title: 'Application',
+      cell: (one) => (
+        <button type="button" class="link" onClick={open(one)}>
+          <bdi>{one.name === '' ? one.id : one.name}</bdi>
+        </button>
+      ),
+    },
+    { title: 'Uid', cell: ({ uid }) => <bdi class="wrap-anywhere">{uid ?? '–'}</bdi> },
+    { title: 'Endpoints', isNumber: true, cell: ({ endpoints }) => endpoints },
+    { title: 'Made', isWideOnly: true, cell: ({ createdAt }) => <Time at={createdAt} as="past" /> },
+  ];
+  return (
+    <>
+      {mayChange.value && (
+        <div class="row list-head">
+          <button type="button" class="button" onClick={open('new')}>
+            <Icon name="plus" />
+            New application
+          </button>
+        </div>
+      )}
+      <Shown asked={asked}>
+        {({ applications }) => (
+          <Table
+            label="Applications"
+            columns={columns}
+            rows={applications}
+            idOf={({ id }) => id}
+            empty={
+              <NothingYet title="There are no applications" call={`/v2/apps -d '{"name":"Customer Ltd"}'`}>
+                An application is a customer that gets webhooks.
+              </NothingYet>
+            }
+          />
+        )}
+      </Shown>
+      {shown.value === 'new' && <NewApplication account={account} onClose={close} />}
+      {typeof shown.value === 'object' && (
+        <ApplicationDialog account={account} application={shown.value} onClose={close} />
+      )}
+    </>
+  );
+}
+
+interface NewProps extends TabProps {
+  onClose(): void;
+}
+
+function NewApplication({ account, onClose }: NewProps) {
+  const name = useSignal('');
+  const uid = useSignal('');
+  const make = async (event: Event) => {
+    event.preventDefault();
+    const body = { name: name.value, ...(uid.value !== '' && { uid: uid.value }) };
+    if (await doing(() => ofQueue(account, 'POST /v2/apps', { body }), 'The application is made.')) onClose();
+  };
+  const foot = (
+    <button type="submit" form="application" class="button primary">
+      Make
+    </button>
+  );
+  return (
+    <Dialog title="New application" foot={foot} onClose={onClose}>
+      <form id="application" class="stack" onSubmit={(event) => void make(event)}>
+        <TextField label="Name" value={name} isRequired />
+        <TextField label="Uid" value={uid} hint="Your id of the customer." />
+      </form>
+    </Dialog>
+  );
+}
+
+interface ApplicationProps extends NewProps {
+  readonly application: Application;
+}
+
+function ApplicationDialog({ account, application: { id, name }, onClose }: ApplicationProps) {
+  const path = { id };
+  const asked = useAsk(`${account} ${id}`, () => ofQueue(account, 'GET /v2/apps/{id}/endpoints', { path }));
+  const link = useSignal<string | undefined>(undefined);
+  const queueUrl = useQueueUrl();
+  const makeLink = () =>
+    doing(async () => {
+      const { token } = await ofQueue(account, 'POST /v2/apps/{id}/portal', { path });
+      link.value = `${queueUrl}/portal/${id}#${token}`;
+    }, 'The link is valid for an hour.');
+  return (
+    <Dialog title={name === '' ? id : name} isLarge onClose={onClose}>
+      <Shown asked={asked}>
+        {(endpoints) => (
+          <ul class="stack tight">
+            {endpoints.length === 0 && <li>There are no endpoints.</li>}
+            {endpoints.map(({ id: endpoint, url, eventTypes, disabled }) => (
+              <li key={endpoint} class="wrap-anywhere">
+                {url} {disabled && <Badge tone="warn">disabled</Badge>}
+                <span class="small muted"> {eventTypes.length === 0 ? 'all event types' : eventTypes.join(', ')}</span>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Shown>
+      {link.value !== undefined && (
+        <div class="row">
+          <a class="wrap-anywhere" href={link.value} target="_blank" rel="noreferrer">
+            {link.value.replace(/#.*/, '#…')}
+          </a>
+          <CopyButton text={link.value} label="Copy link" />
+        </div>
+      )}
+      {mayChange.value && (
+        <button type="button" class="button" disabled={queueUrl === undefined} onClick={() => void makeLink()}>
+          Make a link to the portal
+        </button>
+      )}
+    </Dialog>
+  );
+}

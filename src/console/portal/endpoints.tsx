@@ -1,0 +1,160 @@
+/** The endpoints of the application: their addresses, states, secrets, and test events. */
+import { useSignal } from '@preact/signals';
+import { useAsk } from '../api/ask.js';
+import { CopyButton } from '../parts/code.js';
+import { asked } from '../parts/dialog.js';
+import { Empty, Failure, Loading } from '../parts/states.js';
+import { failed, said } from '../parts/toast.js';
+import { ask, type Endpoint, type Secret } from './api.js';
+import { EndpointForm } from './endpoint-form.js';
+import { word } from './words.js';
+
+export function Endpoints({ isReadOnly }: { readonly isReadOnly: boolean }) {
+  const { data, error, reload } = useAsk('endpoints', () => ask('GET /v2/apps/{id}/endpoints'));
+  const edited = useSignal<Endpoint | 'new' | undefined>(undefined);
+  const close = () => {
+    edited.value = undefined;
+    void reload();
+  };
+  return (
+    <>
+      {!isReadOnly && (
+        <div class="portal-actions">
+          <button
+            type="button"
+            class="button primary"
+            onClick={() => {
+              edited.value = 'new';
+            }}
+          >
+            {word('add')}
+          </button>
+        </div>
+      )}
+      {error !== undefined && <Failure error={error} onRetry={() => void reload()} />}
+      {data === undefined && error === undefined && <Loading />}
+      {data?.length === 0 && <Empty title={word('noEndpoints')}>{word('noEndpointsHint')}</Empty>}
+      {data?.map((endpoint) => (
+        <Listed
+          key={endpoint.id}
+          endpoint={endpoint}
+          isReadOnly={isReadOnly}
+          onEdit={() => {
+            edited.value = endpoint;
+          }}
+          onChanged={() => void reload()}
+        />
+      ))}
+      {edited.value !== undefined && (
+        <EndpointForm endpoint={edited.value === 'new' ? undefined : edited.value} onClose={close} />
+      )}
+    </>
+  );
+}
+
+interface ListedProps {
+  readonly endpoint: Endpoint;
+  readonly isReadOnly: boolean;
+  onEdit(): void;
+  onChanged(): void;
+}
+
+function Listed({ endpoint, isReadOnly, onEdit, onChanged }: ListedProps) {
+  const { id, url, description, eventTypes, disabled } = endpoint;
+  const path = { endpoint: id };
+  const attempt = async (act: () => Promise<unknown>) => {
+    try {
+      await act();
+      onChanged();
+    } catch (problem) {
+      failed(problem);
+    }
+  };
+  const remove = async () => {
+    const isSure = await asked({
+      title: `${word('delete')}: ${url}`,
+      text: word('deleteQuestion'),
+      action: word('delete'),
+      isDangerous: true,
+    });
+    if (isSure) await attempt(() => ask('DELETE /v2/apps/{id}/endpoints/{endpoint}', { path }));
+  };
+  const change = () => ask('PATCH /v2/apps/{id}/endpoints/{endpoint}', { path, body: { disabled: !disabled } });
+  const test = async () => {
+    const [eventType] = eventTypes;
+    await ask('POST /v2/apps/{id}/endpoints/{endpoint}/test', {
+      path,
+      body: eventType === undefined ? {} : { eventType },
+    });
+    said(word('tested'));
+  };
+  return (
+    <article class="portal-item">
+      <div class="row between">
+        <h2 class="wrap-anywhere">{url}</h2>
+        {disabled && <span class="badge warn">{word('disabled')}</span>}
+      </div>
+      {description !== '' && <p>{description}</p>}
+      <p class="muted wrap-anywhere">{eventTypes.length === 0 ? word('all') : eventTypes.join(', ')}</p>
+      {!isReadOnly && (
+        <>
+          <Secrets endpoint={id} />
+          <div class="portal-actions">
+            <button type="button" class="button" onClick={onEdit}>
+              {word('edit')}
+            </button>
+            <button type="button" class="button" onClick={() => void attempt(change)}>
+              {word(disabled ? 'enable' : 'disable')}
+            </button>
+            <button type="button" class="button" disabled={disabled} onClick={() => void attempt(test)}>
+              {word('test')}
+            </button>
+            <button type="button" class="button" onClick={() => void remove()}>
+              {word('delete')}
+            </button>
+          </div>
+        </>
+      )}
+    </article>
+  );
+}
+
+function Secrets({ endpoint }: { readonly endpoint: string }) {
+  const shown = useSignal<readonly Secret[] | undefined>(undefined);
+  const load = async (operation: () => Promise<readonly Secret[]>) => {
+    try {
+      shown.value = await operation();
+    } catch (problem) {
+      failed(problem);
+    }
+  };
+  const path = { endpoint };
+  const show = () => load(() => ask('GET /v2/apps/{id}/endpoints/{endpoint}/secrets', { path }));
+  const rotate = async () => {
+    const isSure = await asked({ title: word('rotate'), text: word('rotateQuestion'), action: word('rotate') });
+    if (isSure) await load(() => ask('POST /v2/apps/{id}/endpoints/{endpoint}/secrets/rotate', { path, body: {} }));
+  };
+  return (
+    <section aria-label={word('secrets')}>
+      {shown.value?.map(({ version, key, expiresAt }) => (
+        <p key={key} class="row between">
+          <span class="wrap-anywhere">
+            {version} <code>{key}</code>
+            {expiresAt !== undefined && ` ${word('signsUntil')} ${new Date(expiresAt).toLocaleString()}`}
+          </span>
+          <CopyButton text={key} />
+        </p>
+      ))}
+      <div class="portal-actions">
+        {shown.value === undefined && (
+          <button type="button" class="button" onClick={() => void show()}>
+            {word('show')}: {word('secrets')}
+          </button>
+        )}
+        <button type="button" class="button" onClick={() => void rotate()}>
+          {word('rotate')}
+        </button>
+      </div>
+    </section>
+  );
+}
