@@ -61,7 +61,7 @@ export interface Operation {
 /** The routes of the store take any command; one of them is enough for a program. */
 const KV_OPERATIONS: ReadonlySet<string> = new Set(['kv_post', 'kv_post_pipeline', 'kv_post_multi_exec']);
 /** A session would outlive the program; signing keys let their reader forge deliveries; the document is known. */
-const LEFT_OUT = /^(?:\w+_v2_admin_sessions?|get_v2_keys|get_openapi_json)$/;
+const LEFT_OUT = /^(?:\w+_v2_admin_sessions?|\w+_v2_sessions(?:_id)?|get_v2_keys|get_openapi_json)$/;
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const DESTRUCTIVE_PATH = /reset|rotate|restore|delete|disable|transfer|move|merge|undo|partitions/;
 const READABLE = /^application\/json/;

@@ -40,6 +40,7 @@ const OURS = [
   ...['POST /v2/kv/enable-prometheus/{id}', 'POST /v2/kv/disable-prometheus/{id}'],
   ...['POST /v2/kv/partitions/{id}', 'DELETE /v2/kv/partitions/{id}'],
   ...['POST /v2/msgq/enable-prometheus/{id}', 'POST /v2/msgq/disable-prometheus/{id}'],
+  ...['GET /v2/sessions', 'DELETE /v2/sessions/{id}'],
   'POST /v2/msgq/user',
   ...['GET /v2/alerts', 'GET /v2/alerts/history', 'POST /v2/alerts', 'PUT /v2/alerts/{id}', 'DELETE /v2/alerts/{id}'],
   ...['POST /v2/alerts/{id}/silence', 'POST /v2/alerts/{id}/test'],
@@ -241,6 +242,12 @@ describe('management API: every documented route', () => {
     await face.ok('POST', '/apikey', body('POST /apikey', { name: 'ci' }));
     await face.ok('POST', '/v2/apikey', body('POST /v2/apikey'));
     await face.ok('GET', '/v2/apikeys');
+    const { email, account } = { email: face.owner.email, account: face.ownerAccount };
+    const untilMs = face.control.nowMs + 60_000;
+    const texts = { keyName: 'default', provider: '', ip: '', agent: '', tokens: '' };
+    await face.control.send({ type: 'BeginSession', session: { name: 'ses_1', email, account, untilMs, ...texts } });
+    const [session] = (await face.ok('GET', '/v2/sessions')).json as { session_id: string }[];
+    await face.ok('DELETE', `/v2/sessions/${session?.session_id}`);
     await face.ok('DELETE', '/apikey/ci');
     await face.ok('DELETE', '/v2/apikey/laptop');
     const { json: rule } = await face.ok('POST', '/v2/alerts', body('POST /v2/alerts'));

@@ -199,6 +199,23 @@ describe('signing in with an identity provider', function () {
     expect(await statusOf(cookie)).to.equal(401);
   });
 
+  it('GET and DELETE /v2/sessions list and end sessions: the own ones, and all of the account for its admins', async () => {
+    const carl = await signIn('carl');
+    const ada = await signIn('ada');
+    const list = async (cookie: string) =>
+      (await (await ask('/v2/sessions', cookie)).json()) as { session_id: string; email: string; provider: string }[];
+    expect([...new Set((await list(carl.cookie)).map(({ email }) => email))]).to.deep.equal(['carl@b.example']);
+    const [newest] = await list(ada.cookie);
+    expect(newest).to.deep.include({ email: 'ada@b.example', provider: 'sso' });
+    const end = async (cookie: string, id: string) => {
+      const { csrf = '' } = await shown(cookie);
+      return (await ask(`/v2/sessions/${id}`, cookie, { method: 'DELETE', headers: { 'millrace-csrf': csrf } })).status;
+    };
+    expect(await end(carl.cookie, newest?.session_id as string)).to.equal(404);
+    expect(await end(ada.cookie, newest?.session_id as string)).to.equal(200);
+    expect(await statusOf(ada.cookie)).to.equal(401);
+  });
+
   it('keys sign in while the provider fails, and sessions of the provider go on', async () => {
     const { cookie } = await signIn('carl');
     provider.instead = () => ({ status: 503, body: '{}' });

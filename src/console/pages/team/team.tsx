@@ -4,12 +4,14 @@ import { PageHead } from '../../parts/page-head.js';
 import { Tabs, useTab } from '../../parts/tabs.js';
 import { Keys } from './keys.js';
 import { Plans } from './plans.js';
+import { Sessions } from './sessions.js';
 import { Teams } from './teams.js';
 import { Usage } from './usage.js';
 
 const TABS = [
   { id: 'teams', label: 'Teams and members' },
   { id: 'keys', label: 'API keys' },
+  { id: 'sessions', label: 'Sessions' },
   { id: 'plans', label: 'Plans and budgets' },
   { id: 'usage', label: 'Usage this month' },
 ];
@@ -29,6 +31,7 @@ export default function TeamPage() {
       <Tabs label="Team and keys" tabs={TABS} />
       {tab === 'teams' && <Teams />}
       {tab === 'keys' && <Keys />}
+      {tab === 'sessions' && <Sessions />}
       {tab === 'plans' && <Plans />}
       {tab === 'usage' && <Usage />}
     </>

@@ -6,6 +6,7 @@ import {
   AUDIT_TTL_MS,
   type AuditEntry,
   auditActionText,
+  type SignInSession,
   TEAM_ROLES,
   type TeamMember,
 } from '../../../domain/control/index.js';
@@ -40,6 +41,21 @@ export class NewApiKeyAnswer extends ApiKeyAnswer {
   @IsString() readonly api_key!: string;
 }
 
+export class SessionAnswer {
+  @IsString() readonly session_id!: string;
+  @IsString() readonly email!: string;
+  /** The identity provider; empty for a session of a key. */
+  @IsString() readonly provider!: string;
+  /** The name of the key; empty for a session of a provider. */
+  @IsString() readonly key!: string;
+  @IsString() readonly ip!: string;
+  /** The client, as it named itself. */
+  @IsString() readonly agent!: string;
+  @IsInt() readonly creation_time!: number;
+  /** Its end, in Unix seconds. */
+  @IsInt() readonly until!: number;
+}
+
 export class AuditLogAnswer {
   @IsString() readonly log_id!: string;
   @IsString() readonly customer_id!: string;
@@ -65,6 +81,12 @@ export function teamAnswer({ id, name, team }: Account): TeamAnswer {
 
 export function teamMemberAnswer(team: Account, { email, role }: TeamMember): TeamMemberAnswer {
   return { ...teamAnswer(team), member_email: email, member_role: role };
+}
+
+export function sessionAnswer(session: SignInSession, id: string): SessionAnswer {
+  const { email, provider, keyName: key, ip, agent, beganAtMs, untilMs } = session;
+  const times = { creation_time: unixSeconds(beganAtMs), until: unixSeconds(untilMs) };
+  return { session_id: id, email, provider, key, ip, agent, ...times };
 }
 
 /** @param isTeam whether the key's account is a team */

@@ -7,6 +7,7 @@ import { DATABASE_SETTING_ROUTES } from './database-settings.js';
 import { DATABASE_ROUTES } from './databases.js';
 import { KEY_AND_AUDIT_ROUTES } from './keys-and-audit.js';
 import { MONITORING_SWITCH_ROUTES } from './monitoring.js';
+import { PEOPLE_SESSION_ROUTES } from './people-sessions.js';
 import { QUEUE_ACCOUNT_ROUTES } from './queue-accounts.js';
 import { SEARCH_INDEX_ROUTES } from './search-indexes.js';
 import { TEAM_ROUTES } from './teams.js';
@@ -23,5 +24,6 @@ export const MANAGEMENT_ROUTES: readonly ManagementRoute[] = [
   ...QUEUE_ACCOUNT_ROUTES,
   ...TEAM_ROUTES,
   ...KEY_AND_AUDIT_ROUTES,
+  ...PEOPLE_SESSION_ROUTES,
   ...ALERT_ROUTES,
 ];

@@ -1,0 +1,52 @@
+/** Sessions of people: the caller's, and for those who manage members all sessions of the account. */
+import { createHash } from 'node:crypto';
+import type { SignInSession } from '../../../domain/control/index.js';
+import { notFound } from '../../error-map.js';
+import { listOf, OK_ANSWER, OK_TEXT } from '../../http/answer-shape.js';
+import { RefusedRequest } from '../../http/refused.js';
+import { mayDo } from '../../team-permissions.js';
+import { SessionAnswer, sessionAnswer } from '../answers/people-answers.js';
+import { type ManagementCall, type ManagementRoute, managementRoute } from '../management-call.js';
+
+const ID_CHARACTERS = 22;
+
+export const PEOPLE_SESSION_ROUTES: readonly ManagementRoute[] = [
+  managementRoute('GET /v2/sessions', {
+    summary: 'Lists the sessions of the caller, newest first; for an owner or admin all sessions of the account.',
+    permission: 'read',
+    answer: listOf(SessionAnswer),
+    async handle(call) {
+      return (await sessionsOf(call)).map((session) => sessionAnswer(session, idOf(session)));
+    },
+  }),
+
+  managementRoute('DELETE /v2/sessions/:id', {
+    summary: 'Ends a session in every process.',
+    permission: 'read',
+    answer: OK_ANSWER,
+    async handle(call, { path: { id } }) {
+      const session = (await sessionsOf(call)).find((each) => idOf(each) === id);
+      if (session === undefined) throw new RefusedRequest(notFound('session'));
+      const { name, untilMs, email, account } = session;
+      const about = { action: 'endSession', entity: email, account } as const;
+      await call.change({ type: 'SignOut', session: name, untilMs }, 'SignedOut', about);
+      return OK_TEXT;
+    },
+  }),
+];
+
+/** Without those that only their own text lists, because they began before format level 6. */
+async function sessionsOf(call: ManagementCall): Promise<readonly SignInSession[]> {
+  const { account, grant } = call;
+  const ask = async (email: string) =>
+    (await call.ask({ type: 'ListSessions', account, email }, 'SessionsAre')).sessions;
+  if (!mayDo(grant.role, 'members')) {
+    return (await ask(grant.email)).filter((session) => !grant.isTeam || session.account === account);
+  }
+  return ask('');
+}
+
+/** The name proves a session together with the key file, so it is not shown. */
+function idOf({ name }: SignInSession): string {
+  return createHash('sha256').update(`id ${name}`, 'utf8').digest('base64url').slice(0, ID_CHARACTERS);
+}
