@@ -15,7 +15,7 @@ import { isMillraceError, MillraceError } from './errors.js';
  *    triggers: events 47 and 48 of the control state, alert rules of the kind `trigger-lag`;
  *    the effects of vector sets: `VRECORD`, `VREM`, `VSETATTR`;
  *    layouts of databases: event 49 of the control state, the effects `PARTITION.CLOSE` and `PARTITION.OPEN`
- * 6  priorities of messages: the last field of their settings; applications: events 60 to 65 of queues, and webhooks: the
+ * 6  priorities of messages: the last field of their settings; applications: events 52 to 57 of queues, and webhooks: the
  *    last field of envelopes; breakers of destinations: events 50 and 51 of queues;
  *    sessions and people of identity providers: events 50 to 52 of the control state
  *

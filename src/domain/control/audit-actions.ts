@@ -63,7 +63,6 @@ export const AUDIT_ACTIONS = {
   resetVectorPassword: [61, 'Reset Vector Index Password'],
   transferVectorIndex: [62, 'Transfer Vector Index'],
   setVectorPlan: [63, 'Set Vector Index Plan'],
-  setSearchPlan: [80, 'Set Search Plan'],
   createBranch: [64, 'Create Branch'],
   mergeBranch: [65, 'Merge Branch'],
   discardBranch: [66, 'Discard Branch'],
@@ -75,6 +74,7 @@ export const AUDIT_ACTIONS = {
   signOut: [72, 'Sign Out'],
   endSession: [73, 'End Session'],
   changeProviderRoles: [74, 'Change Roles from Provider'],
+  setSearchPlan: [75, 'Set Search Plan'],
 } as const satisfies Readonly<Record<string, readonly [number, string]>>;
 
 export type AuditAction = keyof typeof AUDIT_ACTIONS;

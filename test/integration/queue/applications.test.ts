@@ -99,7 +99,10 @@ describe('applications', function () {
       const answer = await queue.post(`/v2/apps/${app}/messages`, { body });
       return [answer.status, (answer.json as { error: string }).error];
     };
-    expect(await refused({ payload: { total: 'x' } })).to.deep.equal([400, 'payload.total is not of a type(s) integer']);
+    expect(await refused({ payload: { total: 'x' } })).to.deep.equal([
+      400,
+      'payload.total is not of a type(s) integer',
+    ]);
     expect(await refused({ eventType: 'order.none' })).to.deep.equal([400, 'there is no event type order.none']);
     const large = { total: 1, note: 'x'.repeat(256 * 1024) };
     expect(await refused({ payload: large })).to.deep.equal([400, 'payload is longer than 262144 bytes']);

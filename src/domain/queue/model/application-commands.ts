@@ -14,7 +14,7 @@ import { headerList, optionalText, texts } from './records.js';
 
 export const applicationCommands = {
   /** Creates the application, or changes an existing one. A uid of no characters and a rate of 0 remove theirs. */
-  SetApplication: kind(60, {
+  SetApplication: kind(55, {
     id: text(),
     isNew: flag,
     uid: optionalText,
@@ -22,13 +22,13 @@ export const applicationCommands = {
     metadata: optional(pairsOfTexts),
     rate: optional(applicationRate),
   }),
-  DeleteApplication: kind(61, { id: text() }),
+  DeleteApplication: kind(56, { id: text() }),
   /** `id` may be the uid. With `eventType` the reply has that type too, unless there is none. */
-  GetApplication: kind(62, { id: text(), eventType: optionalText }),
+  GetApplication: kind(57, { id: text(), eventType: optionalText }),
   /** One page by id; `search` is a part of the name, the uid or the id. */
-  ListApplications: kind(63, { search: optionalText, after: optionalText, count: whole }),
+  ListApplications: kind(58, { search: optionalText, after: optionalText, count: whole }),
   /** Creates the endpoint with its secrets, or changes an existing one. */
-  SetApplicationEndpoint: kind(64, {
+  SetApplicationEndpoint: kind(59, {
     application: text(),
     id: text(),
     isNew: flag,
@@ -40,15 +40,15 @@ export const applicationCommands = {
     isDisabled: optional(flag),
     secrets: listOf(newEndpointSecret),
   }),
-  DeleteApplicationEndpoint: kind(65, { application: text(), id: text() }),
+  DeleteApplicationEndpoint: kind(60, { application: text(), id: text() }),
   /** Adds a secret; those with the same version sign for `keepsMs` more. */
-  RotateEndpointSecret: kind(66, {
+  RotateEndpointSecret: kind(61, {
     application: text(),
     endpoint: text(),
     secret: newEndpointSecret,
     keepsMs: whole,
   }),
-  SetEventType: kind(67, {
+  SetEventType: kind(62, {
     name: text(),
     isNew: flag,
     description: optionalText,
@@ -56,9 +56,9 @@ export const applicationCommands = {
     examples: optionalText,
     isArchived: optional(flag),
   }),
-  DeleteEventType: kind(68, { name: text() }),
+  DeleteEventType: kind(63, { name: text() }),
   /** One page by name. */
-  ListEventTypes: kind(69, { after: optionalText, count: whole }),
+  ListEventTypes: kind(64, { after: optionalText, count: whole }),
 };
 
 export const applicationReplies = {

@@ -212,13 +212,13 @@ export const queueEvents = {
   /** The records of this source, a partition of a database, are accepted up to this sequence. Also in snapshots. */
   OutboxTaken: kind(49, { source: text(), sequence: whole, atMs: whole }),
   // ── applications: each event carries the whole record. Also in snapshots ──
-  ApplicationSet: kind(60, { application, atMs: whole }),
+  ApplicationSet: kind(52, { application, atMs: whole }),
   /** With its endpoints. */
-  ApplicationDeleted: kind(61, { id: text(), atMs: whole }),
-  ApplicationEndpointSet: kind(62, { endpoint: applicationEndpoint, atMs: whole }),
-  ApplicationEndpointDeleted: kind(63, { application: text(), id: text(), atMs: whole }),
-  EventTypeSet: kind(64, { eventType, atMs: whole }),
-  EventTypeDeleted: kind(65, { name: text(), atMs: whole }),
+  ApplicationDeleted: kind(53, { id: text(), atMs: whole }),
+  ApplicationEndpointSet: kind(54, { endpoint: applicationEndpoint, atMs: whole }),
+  ApplicationEndpointDeleted: kind(55, { application: text(), id: text(), atMs: whole }),
+  EventTypeSet: kind(56, { eventType, atMs: whole }),
+  EventTypeDeleted: kind(57, { name: text(), atMs: whole }),
   // ── breakers of destinations; both also in snapshots ──
   /** Undefined: the account has no breakers, and forgets those it had. */
   BreakerRulesSet: kind(50, { rules: optional(breakerRules), atMs: whole }),
