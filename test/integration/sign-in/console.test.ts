@@ -216,6 +216,32 @@ describe('signing in with an identity provider', function () {
     expect(await statusOf(ada.cookie)).to.equal(401);
   });
 
+  it('POST …/device and …/device/session sign a device in, and its session is a bearer token of the API', async () => {
+    const post = async (path: string, body: object) => {
+      const answer = await ask(`/console/api/sign-in/sso/${path}`, '', { method: 'POST', body: JSON.stringify(body) });
+      return { status: answer.status, json: (await answer.json()) as Record<string, string> };
+    };
+    const { json: begun } = await post('device', {});
+    expect(begun.user_code).to.match(/^[\w-]+$/);
+    expect((await post('device/session', { device: begun.device })).json).to.deep.equal({ pending: true });
+    await provider.confirmDevice(begun.url as string, 'carl');
+    const { json: ended } = await post('device/session', { device: begun.device });
+    expect(ended.email).to.equal('carl@b.example');
+    const asDevice = async (session: string) =>
+      (await ask('/v2/kv/databases', '', { headers: { authorization: `Bearer ${session}` } })).status;
+    expect(await asDevice(ended.session as string)).to.equal(200);
+    expect(await asDevice(`${ended.session}x`)).to.equal(401);
+
+    expect((await post('device/session', { device: begun.device })).status).to.equal(403);
+    for (const device of ['', 's1.forged', begun.user_code]) {
+      const refused = await post('device/session', { device });
+      expect([refused.status, refused.json.error]).to.deep.equal([400, 'device: is unknown, or its time has ended']);
+    }
+    provider.people.set('carl', { email: 'carl@b.example', groups: [] });
+    await eventually(async () => expect(await asDevice(ended.session as string)).to.equal(401), SEEN);
+    provider.people.set('carl', { email: 'carl@b.example', groups: ['crew'] });
+  });
+
   it('keys sign in while the provider fails, and sessions of the provider go on', async () => {
     const { cookie } = await signIn('carl');
     provider.instead = () => ({ status: 503, body: '{}' });
