@@ -64,7 +64,7 @@ describe('console: the portal', function () {
       await page.getByLabel('order.paid').check();
       expect(await visitor.inaccessible()).to.deep.equal([]);
       await button('Save').click();
-      await button('Show: Secrets').click();
+      await button('Show secrets').click();
       const key = await page.locator('code', { hasText: 'whsec_' }).textContent();
       await button('Send test').click();
       const { headers, body } = await stand.sink.call(path);
@@ -94,7 +94,7 @@ describe('console: the portal', function () {
     expect(await reader.page.getByRole('button', { name: 'New address' }).count()).to.equal(0);
     const other = (await stand.visitor(VIEWS[1])).expects(/^elsewhere: /, /^401 /);
     await other.page.goto(`${stand.queueUrl}/portal/${app}#mpt_forged`);
-    await other.page.getByText('This link has ended').waitFor();
+    await other.page.getByText('This link is no longer valid').waitFor();
   });
 
   it('GET /portal allows frames only to the origins of the setting', async () => {

@@ -95,7 +95,7 @@ function Listed({ endpoint, isReadOnly, onEdit, onChanged }: ListedProps) {
         {disabled && <span class="badge warn">{word('disabled')}</span>}
       </div>
       {description !== '' && <p>{description}</p>}
-      <p class="muted wrap-anywhere">{eventTypes.length === 0 ? word('all') : eventTypes.join(', ')}</p>
+      <p class="muted wrap-anywhere">{eventTypes.length === 0 ? word('allTypes') : eventTypes.join(', ')}</p>
       {!isReadOnly && (
         <>
           <Secrets endpoint={id} />
@@ -109,7 +109,7 @@ function Listed({ endpoint, isReadOnly, onEdit, onChanged }: ListedProps) {
             <button type="button" class="button" disabled={disabled} onClick={() => void attempt(test)}>
               {word('test')}
             </button>
-            <button type="button" class="button" onClick={() => void remove()}>
+            <button type="button" class="button danger" onClick={() => void remove()}>
               {word('delete')}
             </button>
           </div>
@@ -148,7 +148,7 @@ function Secrets({ endpoint }: { readonly endpoint: string }) {
       <div class="portal-actions">
         {shown.value === undefined && (
           <button type="button" class="button" onClick={() => void show()}>
-            {word('show')}: {word('secrets')}
+            {word('show')}
           </button>
         )}
         <button type="button" class="button" onClick={() => void rotate()}>

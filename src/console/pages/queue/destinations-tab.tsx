@@ -6,7 +6,7 @@ import { ofQueue } from '../../api/call.js';
 import { mayChange } from '../../api/session.js';
 import { Badge } from '../../parts/badge.js';
 import { counted, whole } from '../../parts/format.js';
-import { Shown } from '../../parts/states.js';
+import { Empty, Shown } from '../../parts/states.js';
 import { type Column, Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import { doing } from '../../parts/toast.js';
@@ -47,7 +47,7 @@ export function DestinationsTab({ account }: TabProps) {
             columns={columns}
             rows={destinations.slice(0, MAX_DRAWN)}
             idOf={({ url }) => url}
-            empty={<p class="muted">No destination has failed since its last success.</p>}
+            empty={<Empty title="No destination is failing" />}
           />
           {isSetting.value && (
             <BreakerRules

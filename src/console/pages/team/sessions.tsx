@@ -23,7 +23,9 @@ export function Sessions() {
   };
   return (
     <div class="stack">
-      <p class="muted">Who is signed in, since when and from where. A session ends here in every process.</p>
+      <p class="muted">
+        People who are signed in, with the time and the address. All processes refuse a session that was ended.
+      </p>
       <Shown asked={asked}>
         {(sessions) => (
           <Table
@@ -51,7 +53,14 @@ function columnsWith(end: (session: Listed) => void): readonly Column<Listed>[] 
   return [
     { title: 'Person', cell: ({ email }) => <span class="wrap-anywhere">{email}</span> },
     { title: 'By', cell: ({ provider, key }) => (provider === '' ? `key ${key}` : provider) },
-    { title: 'Since', cell: ({ creation_time }) => <Time at={creation_time * 1_000} as="past" /> },
+    {
+      title: 'Since',
+      cell: ({ creation_time }) => (
+        <span class="nowrap">
+          <Time at={creation_time * 1_000} as="past" />
+        </span>
+      ),
+    },
     { title: 'Address', isWideOnly: true, cell: ({ ip }) => <code class="small">{ip}</code> },
     {
       title: 'Client',
