@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
 import { openDatabaseCredentials } from '../actors/control/index.js';
 import { emptyPartition } from '../actors/kv-shard/index.js';
 import { shardNames } from '../adapters/nats/index.js';
@@ -21,12 +22,14 @@ import type { Addresses, ClientCredentials } from './client-variables.js';
 import { RefusedCommand } from './command-line.js';
 import { dataCommand } from './data-command.js';
 import { allDatabases, dbCommand, findDatabase } from './db-command.js';
-import { Api } from './dev/api.js';
+import { Api, basic, bearer } from './dev/api.js';
 import { envCommand } from './env-command.js';
 import { interruptible } from './interruption.js';
 import { type JournalCommandDeps, journalCommand } from './journal-command.js';
 import { questionOf } from './journal-question.js';
 import { loadedConfig } from './loaded-config.js';
+import { currentLogin, loginCommand, loginFile, logoutCommand } from './login-command.js';
+import type { ManagementLogin } from './mcp/area-tokens.js';
 import { type ParsedArguments, UsageError } from './parser.js';
 import { ProgressLine } from './progress-line.js';
 import { type ReachedInstallation, reachInstallation } from './reached-installation.js';
@@ -68,7 +71,10 @@ export async function runDataCommand(verb: string, asked: ParsedArguments, env: 
   const { MILLRACE_KV_URL, MILLRACE_KV_TOKEN, MILLRACE_QUEUE_URL, MILLRACE_QUEUE_TOKEN } = env;
   const isGiven = MILLRACE_KV_URL && MILLRACE_KV_TOKEN && MILLRACE_QUEUE_URL && MILLRACE_QUEUE_TOKEN;
   const apis = isGiven
-    ? { kv: new Api(MILLRACE_KV_URL, MILLRACE_KV_TOKEN), queue: new Api(MILLRACE_QUEUE_URL, MILLRACE_QUEUE_TOKEN) }
+    ? {
+        kv: new Api(MILLRACE_KV_URL, bearer(MILLRACE_KV_TOKEN)),
+        queue: new Api(MILLRACE_QUEUE_URL, bearer(MILLRACE_QUEUE_TOKEN)),
+      }
     : await runningApis(asked, env);
   return interruptible((signal) =>
     dataCommand(verb, asked, {
@@ -80,13 +86,17 @@ export async function runDataCommand(verb: string, asked: ParsedArguments, env: 
   );
 }
 
-/** The management key of the environment (`millrace env`), or else that of the account of the running process. */
+export function runLoginCommand(verb: string, asked: ParsedArguments, env: Environment): Promise<number> {
+  const deps = {
+    file: loginFile(env),
+    pause: (ms: number) => setTimeout(ms),
+    write: (output: string) => void process.stdout.write(output),
+  };
+  return verb === 'login' ? loginCommand(asked, deps) : logoutCommand(asked, deps, Date.now());
+}
+
 export async function runMcpCommand(asked: ParsedArguments, env: Environment): Promise<number> {
-  const { MILLRACE_MGMT_URL, MILLRACE_MGMT_EMAIL, MILLRACE_MGMT_KEY } = env;
-  const isGiven = MILLRACE_MGMT_URL && MILLRACE_MGMT_EMAIL && MILLRACE_MGMT_KEY;
-  const access = isGiven
-    ? { url: MILLRACE_MGMT_URL, email: MILLRACE_MGMT_EMAIL, key: MILLRACE_MGMT_KEY }
-    : await runningManagement(asked, env);
+  const access = await managementOf(asked, env);
   const { mcpCommand } = await import('./mcp/mcp-command.js');
   return mcpCommand(
     asked,
@@ -95,28 +105,28 @@ export async function runMcpCommand(asked: ParsedArguments, env: Environment): P
   );
 }
 
-async function runningManagement(asked: ParsedArguments, env: Environment) {
-  const { mgmt = '' } = await runningAddresses(loadConfig(env).config);
-  const { mgmtEmail, mgmtKey } = await withInstallation(env, true, (found) => credentialsOf(asked, found));
-  return { url: mgmt, email: mgmtEmail, key: mgmtKey };
+export async function runBranchCommand(verb: string, asked: ParsedArguments, env: Environment): Promise<number> {
+  const { url, authorization } = await managementOf({ words: [], options: {}, flags: new Set() }, env);
+  const mgmt = new Api(url, authorization);
+  return branchCommand(verb, asked, { mgmt, write: (output) => void process.stdout.write(output) });
 }
 
-/** Calls the management API of the environment (`millrace env`), or else that of the process of the data directory. */
-export async function runBranchCommand(verb: string, asked: ParsedArguments, env: Environment): Promise<number> {
+/** The management API of the environment (`millrace env`), of `millrace login`, or of the process of the data directory. */
+async function managementOf(asked: ParsedArguments, env: Environment): Promise<ManagementLogin> {
   const { MILLRACE_MGMT_URL, MILLRACE_MGMT_EMAIL, MILLRACE_MGMT_KEY } = env;
-  const isGiven = MILLRACE_MGMT_URL && MILLRACE_MGMT_EMAIL && MILLRACE_MGMT_KEY;
-  const ofAccount = { words: [], options: {}, flags: new Set<string>() };
-  const { url, email, key } = isGiven
-    ? { url: MILLRACE_MGMT_URL, email: MILLRACE_MGMT_EMAIL, key: MILLRACE_MGMT_KEY }
-    : await runningManagement(ofAccount, env);
-  const mgmt = new Api(url, Buffer.from(`${email}:${key}`).toString('base64'), 'Basic');
-  return branchCommand(verb, asked, { mgmt, write: (output) => void process.stdout.write(output) });
+  if (MILLRACE_MGMT_URL && MILLRACE_MGMT_EMAIL && MILLRACE_MGMT_KEY)
+    return { url: MILLRACE_MGMT_URL, authorization: basic(MILLRACE_MGMT_EMAIL, MILLRACE_MGMT_KEY) };
+  const login = await currentLogin(loginFile(env), Date.now());
+  if (login !== undefined) return { url: login.url, authorization: bearer(login.session) };
+  const { mgmt = '' } = await runningAddresses(loadConfig(env).config);
+  const { mgmtEmail, mgmtKey } = await withInstallation(env, true, (found) => credentialsOf(asked, found));
+  return { url: mgmt, authorization: basic(mgmtEmail, mgmtKey) };
 }
 
 async function runningApis(asked: ParsedArguments, env: Environment): Promise<Record<'kv' | 'queue', Api>> {
   const { kv = '', queue = '' } = await runningAddresses(loadConfig(env).config);
   const { kvToken, queueToken } = await withInstallation(env, true, (found) => credentialsOf(asked, found));
-  return { kv: new Api(kv, kvToken), queue: new Api(queue, queueToken) };
+  return { kv: new Api(kv, bearer(kvToken)), queue: new Api(queue, bearer(queueToken)) };
 }
 
 /** @throws RefusedCommand if no process runs in the data directory */

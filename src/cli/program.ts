@@ -84,6 +84,9 @@ async function runProcess(verb: string, asked: ParsedArguments): Promise<number>
     }
     case 'env':
       return (await import('./admin-commands.js')).runEnvCommand(asked, env);
+    case 'login':
+    case 'logout':
+      return (await import('./admin-commands.js')).runLoginCommand(verb, asked, env);
     case 'mcp':
       return (await import('./admin-commands.js')).runMcpCommand(asked, env);
     case 'reload':

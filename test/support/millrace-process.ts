@@ -233,7 +233,7 @@ export function signalPid(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-function spawnMain(args: readonly string[], env: Environment, program = MAIN): ChildProcess {
+export function spawnMain(args: readonly string[], env: Environment, program = MAIN): ChildProcess {
   const heapMb = env.MILLRACE_HEAP_MB === '' ? MAKE_RUN_HEAP_MB : (env.MILLRACE_HEAP_MB ?? '256');
   const heap = `--max-old-space-size=${heapMb}`;
   const node = [process.execPath, '--enable-source-maps', heap, program, ...args];

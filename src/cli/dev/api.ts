@@ -1,22 +1,30 @@
-/** A client of one endpoint of the public HTTP API, with one token. */
+/** A client of one endpoint of the public HTTP API, with one value of the header `Authorization`. */
 export class Api {
   constructor(
     private readonly url: string,
-    private readonly token: string,
-    private readonly scheme: 'Bearer' | 'Basic' = 'Bearer',
+    /** Undefined: a call that anybody may make. */
+    private readonly authorization?: string,
   ) {}
 
   /** @param body a text unchanged, other values as JSON. @throws RefusedAnswer for any status but 2xx */
   async ask(method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) {
     const answer = await fetch(this.url + path, {
       method,
-      headers: { ...headers, authorization: `${this.scheme} ${this.token}` },
+      headers: { ...headers, ...(this.authorization !== undefined && { authorization: this.authorization }) },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     const text = await answer.text();
     if (!answer.ok) throw new RefusedAnswer(`${method} ${path}: ${answer.status} ${text}`, answer.status);
     return text === '' ? undefined : (JSON.parse(text) as unknown);
   }
+}
+
+export function bearer(token: string): string {
+  return `Bearer ${token}`;
+}
+
+export function basic(email: string, key: string): string {
+  return `Basic ${Buffer.from(`${email}:${key}`).toString('base64')}`;
 }
 
 export class RefusedAnswer extends Error {

@@ -1,7 +1,7 @@
 /** `millrace demo`: fills a new installation with example data over its public API. */
 import type { FirstStartCredentials } from '../../protocol/index.js';
 import type { Addresses } from '../client-variables.js';
-import { Api } from './api.js';
+import { Api, bearer } from './api.js';
 import { fillKeys } from './demo-keys.js';
 import { DemoReceiver } from './demo-receiver.js';
 
@@ -17,10 +17,10 @@ export class Demo {
   /** @throws if the API refuses a call */
   async begin(addresses: Addresses, credentials: FirstStartCredentials, write: (text: string) => void): Promise<void> {
     const { kv = '', queue = '' } = addresses;
-    const messages = new Api(queue, credentials.queueToken);
+    const messages = new Api(queue, bearer(credentials.queueToken));
     const receiver = await DemoReceiver.listen(messages);
     this.#receiver = receiver;
-    const keys = await fillKeys(new Api(kv, credentials.kvToken));
+    const keys = await fillKeys(new Api(kv, bearer(credentials.kvToken)));
     const { sent, runs, schedules } = await fillQueue(messages, receiver.url);
     write(`# ${keys} keys of every type; ${sent} messages, ${schedules} schedules and ${runs} runs of a workflow,\n`);
     write(`# delivered to ${receiver.url}; those sent to /broken end in the DLQ\n`);

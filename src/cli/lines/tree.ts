@@ -55,6 +55,7 @@ export function commandTree(runs: RunVerbs): Command {
     .option('--dotenv', 'prints lines for a .env file')
     .option('--database <database>', 'the database (the first one of the account)')
     .option('--account <account>', "the account (the only person's)");
+  addLoginLines(root, runs.process);
   verb(
     root,
     'mcp',
@@ -94,6 +95,16 @@ export function commandTree(runs: RunVerbs): Command {
   dataVerb(root, 'version', 'prints the version', runs.process);
   verb(root, 'complete [words...]', 'answers the completion scripts', runs.process, { hidden: true });
   return root;
+}
+
+function addLoginLines(root: Command, run: RunVerb): void {
+  dataVerb(
+    root,
+    'login <url>',
+    'signs in at the management API with an identity provider: a code is confirmed in any browser',
+    run,
+  ).option('--provider <name>', 'the identity provider (the only one)');
+  dataVerb(root, 'logout', 'ends the session of login', run);
 }
 
 const COUNT = (most: string) => wholeOption('--count <n>', most);

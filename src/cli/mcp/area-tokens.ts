@@ -10,8 +10,8 @@ const KEEP_MS = 60_000;
 
 export interface ManagementLogin {
   readonly url: string;
-  readonly email: string;
-  readonly key: string;
+  /** The header: of a management key, or of a session (`millrace login`). */
+  readonly authorization: string;
 }
 
 export class AreaTokens {
@@ -41,7 +41,7 @@ export class AreaTokens {
       case 'vector':
         return this.#bearer(`/v2/vector/index/${encodeURIComponent(id ?? '')}`, this.#field);
       default:
-        return this.#basic;
+        return this.management.authorization;
     }
   }
 
@@ -49,15 +49,11 @@ export class AreaTokens {
     return this.mayChange ? 'token' : 'read_only_token';
   }
 
-  get #basic(): string {
-    const { email, key } = this.management;
-    return `Basic ${Buffer.from(`${email}:${key}`).toString('base64')}`;
-  }
-
   async #bearer(path: string, field: string | undefined): Promise<string> {
     const known = this.#tokens.get(path);
     if (known !== undefined && known.untilMs > this.nowMs()) return `Bearer ${known.token}`;
-    const answer = await fetch(this.management.url + path, { headers: { authorization: this.#basic } });
+    const { url, authorization } = this.management;
+    const answer = await fetch(url + path, { headers: { authorization } });
     if (!answer.ok) throw new Error(`GET ${path}: ${answer.status} ${await answer.text()}`);
     const found = (await answer.json()) as Json | readonly Json[];
     const [owner] = Array.isArray(found) ? found : [found];

@@ -16,7 +16,7 @@ import { type AnswerShape, json } from '../http/answer-shape.js';
 import { parsed } from '../http/json-scanner.js';
 import { record, TEXT } from '../http/openapi/parts.js';
 import { invalid, RefusedRequest } from '../http/refused.js';
-import { type SealedSession, sessionCookie } from '../sessions/sealed-sessions.js';
+import { type SealedSession, sessionCookie, shownSessionId } from '../sessions/sealed-sessions.js';
 import { noteOf, recordProviderSession, type SignInClient } from '../sessions/session-start.js';
 import { type ConsoleCall, type ConsoleRoute, consoleRoute } from './console-call.js';
 
@@ -58,7 +58,10 @@ export const PROVIDER_ROUTES: readonly ConsoleRoute[] = [
     summary: 'Begins the session of a device, after the person has confirmed its code.',
     permission: 'open',
     bodyBound: 'sign-in',
-    answer: json(record({ session: TEXT, until: TEXT, email: TEXT }), 'The session, or `{"pending":true}`.'),
+    answer: json(
+      record({ session: TEXT, session_id: TEXT, until: TEXT, email: TEXT }),
+      'The session, or `{"pending":true}`.',
+    ),
     handle: (call, { path }) => finishDevice(call, path.provider ?? ''),
   }),
 ];
@@ -140,8 +143,9 @@ async function finishDevice(call: ConsoleCall, provider: string): Promise<void> 
   try {
     const identity = await providers.finishDevice(provider, waiting.deviceCode);
     if (identity === undefined) return call.json({ pending: true });
-    const { text, untilMs } = await beginSession(call, provider, identity);
-    return call.json({ session: text, until: new Date(untilMs).toISOString(), email: identity.email });
+    const { text, name, untilMs } = await beginSession(call, provider, identity);
+    const until = new Date(untilMs).toISOString();
+    return call.json({ session: text, session_id: shownSessionId(name), until, email: identity.email });
   } catch (error) {
     const { kind, reason } = refusalOf(error);
     if (kind === 'unavailable') throw error;

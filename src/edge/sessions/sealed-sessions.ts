@@ -52,6 +52,13 @@ export interface OpenedSession {
   readonly csrf: string;
 }
 
+const SHOWN_ID_CHARACTERS = 22;
+
+/** Names a session in answers: its own name proves it together with the key file, so that is not shown. */
+export function shownSessionId(name: string): string {
+  return createHash('sha256').update(`id ${name}`, 'utf8').digest('base64url').slice(0, SHOWN_ID_CHARACTERS);
+}
+
 export class SealedSessions {
   readonly sessionMs: number;
 

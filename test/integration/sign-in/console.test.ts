@@ -1,6 +1,11 @@
 /**
  * Signing in with a real identity provider at one process of the program. Proves CPR1, CPR2, CPR3, SST2, IDC1.
  */
+import { once } from 'node:events';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
 import { freePort } from '../../support/free-port.js';
@@ -8,6 +13,8 @@ import { IdentityProviderStand } from '../../support/identity-provider.js';
 import {
   embeddedEnvironment,
   endEverything,
+  runMillrace,
+  spawnMain,
   startMillrace,
   temporaryDirectory,
 } from '../../support/millrace-process.js';
@@ -240,6 +247,32 @@ describe('signing in with an identity provider', function () {
     provider.people.set('carl', { email: 'carl@b.example', groups: [] });
     await eventually(async () => expect(await asDevice(ended.session as string)).to.equal(401), SEEN);
     provider.people.set('carl', { email: 'carl@b.example', groups: ['crew'] });
+  });
+
+  it('millrace login stores a session that commands of the management API use, and millrace logout ends it', async () => {
+    const folder = await temporaryDirectory();
+    // No process has this data directory, so a command needs the session.
+    const env = { XDG_CONFIG_HOME: folder, MILLRACE_DATA_DIR: join(folder, 'none') };
+    const child = spawnMain(['login', origin, '--json'], env);
+    const lines: string[] = [];
+    createInterface({ input: child.stdout as Readable }).on('line', (line) => lines.push(line));
+    await eventually(() => expect(lines).to.have.length(1), SEEN);
+    await provider.confirmDevice((JSON.parse(lines[0] as string) as { url: string }).url, 'ada');
+    expect((await once(child, 'exit'))[0]).to.equal(0);
+    expect(JSON.parse(lines[1] as string)).to.include({ email: 'ada@b.example' });
+    const file = join(folder, 'millrace/login.json');
+    expect((await stat(file)).mode & 0o777).to.equal(0o600);
+    const { session } = JSON.parse(await readFile(file, 'utf8')) as { session: string };
+
+    const listed = await runMillrace(['branch', 'list', '--of', 'default', '--json'], env);
+    expect([listed.code, listed.stderr]).to.deep.equal([0, '']);
+    expect((await runMillrace(['logout'], env)).stdout.toString()).to.equal(`Signed out of ${origin}.\n`);
+    const headers = { authorization: `Bearer ${session}` };
+    expect((await ask('/v2/kv/databases', '', { headers })).status).to.equal(401);
+    expect((await runMillrace(['branch', 'list', '--of', 'default'], env)).code).to.equal(1);
+    expect((await runMillrace(['logout'], env)).stdout.toString()).to.equal('No session was stored.\n');
+    const other = await runMillrace(['login', origin, '--provider', 'other'], env);
+    expect([other.code, other.stderr]).to.deep.equal([1, 'millrace: give --provider with one of sso\n']);
   });
 
   it('keys sign in while the provider fails, and sessions of the provider go on', async () => {

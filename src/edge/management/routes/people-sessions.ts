@@ -1,14 +1,12 @@
 /** Sessions of people: the caller's, and for those who manage members all sessions of the account. */
-import { createHash } from 'node:crypto';
 import type { SignInSession } from '../../../domain/control/index.js';
 import { notFound } from '../../error-map.js';
 import { listOf, OK_ANSWER, OK_TEXT } from '../../http/answer-shape.js';
 import { RefusedRequest } from '../../http/refused.js';
+import { shownSessionId } from '../../sessions/sealed-sessions.js';
 import { mayDo } from '../../team-permissions.js';
 import { SessionAnswer, sessionAnswer } from '../answers/people-answers.js';
 import { type ManagementCall, type ManagementRoute, managementRoute } from '../management-call.js';
-
-const ID_CHARACTERS = 22;
 
 export const PEOPLE_SESSION_ROUTES: readonly ManagementRoute[] = [
   managementRoute('GET /v2/sessions', {
@@ -16,7 +14,7 @@ export const PEOPLE_SESSION_ROUTES: readonly ManagementRoute[] = [
     permission: 'read',
     answer: listOf(SessionAnswer),
     async handle(call) {
-      return (await sessionsOf(call)).map((session) => sessionAnswer(session, idOf(session)));
+      return (await sessionsOf(call)).map((session) => sessionAnswer(session, shownSessionId(session.name)));
     },
   }),
 
@@ -25,7 +23,7 @@ export const PEOPLE_SESSION_ROUTES: readonly ManagementRoute[] = [
     permission: 'read',
     answer: OK_ANSWER,
     async handle(call, { path: { id } }) {
-      const session = (await sessionsOf(call)).find((each) => idOf(each) === id);
+      const session = (await sessionsOf(call)).find(({ name }) => shownSessionId(name) === id);
       if (session === undefined) throw new RefusedRequest(notFound('session'));
       const { name, untilMs, email, account } = session;
       const about = { action: 'endSession', entity: email, account } as const;
@@ -44,9 +42,4 @@ async function sessionsOf(call: ManagementCall): Promise<readonly SignInSession[
     return (await ask(grant.email)).filter((session) => !grant.isTeam || session.account === account);
   }
   return ask('');
-}
-
-/** The name proves a session together with the key file, so it is not shown. */
-function idOf({ name }: SignInSession): string {
-  return createHash('sha256').update(`id ${name}`, 'utf8').digest('base64url').slice(0, ID_CHARACTERS);
 }
