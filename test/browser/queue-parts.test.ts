@@ -17,6 +17,7 @@ const PARTS = [
   'triggers&edit=-',
   'applications',
   'flow',
+  'destinations',
   'keys',
 ];
 
@@ -45,6 +46,9 @@ describe('console: queues, groups, schedules and keys', function () {
       events: ['set', 'del'],
       destination: stand.sink.url('/changed'),
     });
+    await stand.call('POST', '/v2/apps', { name: 'shown', uid: 'customer-17' });
+    await stand.call('POST', '/v2/destinations/rules', {});
+    await stand.call('POST', '/v2/destinations/disable', { url: stand.sink.url('/shown') });
   });
   afterEach(() => stand.allIsWell());
   after(() => stand.end());
