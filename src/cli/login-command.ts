@@ -49,7 +49,7 @@ export function loginFile(env: Environment): string {
   return join(env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'millrace', 'login.json');
 }
 
-/** Undefined: nobody is signed in, or the session has ended. @throws RefusedCommand for a damaged file */
+/** Undefined: no session is stored, or it has ended. @throws RefusedCommand for a damaged file */
 export async function currentLogin(file: string, nowMs: number): Promise<Login | undefined> {
   const found = await readFileIfThere(file);
   if (found === undefined) return undefined;

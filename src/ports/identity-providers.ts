@@ -1,7 +1,7 @@
 /**
  * Identity providers that sign people in (OpenID Connect). Every call to a provider is bounded in time and bytes.
  *
- *  IDP1 an identity comes from an id token whose signature, issuer, audience, time and nonce were checked
+ *  IDP1 an identity comes from an id token with a checked signature, issuer, audience, time and nonce
  *  IDP2 no error and no log has a token, a code or the client's secret
  */
 
@@ -74,7 +74,7 @@ export interface IdentityProviders {
 
 /** Members of the group have the role in the account. */
 export interface ProviderGroupRole {
-  /** `*`: everyone whom the provider signs in. */
+  /** `*`: all people of the provider. */
   readonly group: string;
   readonly role: 'admin' | 'dev' | 'finance';
   /** Id or name of a team; undefined: the first account. */

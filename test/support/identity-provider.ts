@@ -1,4 +1,4 @@
-/** A real OpenID provider on loopback, whose people are known by name; signing in there is one call without a browser. */
+/** A real OpenID provider on loopback, with people by name; signing in there is one call without a browser. */
 import { createServer, type Server } from 'node:http';
 import Provider, { type Configuration } from 'oidc-provider';
 

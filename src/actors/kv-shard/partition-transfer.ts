@@ -237,7 +237,7 @@ function headOf(engine: KvEngine): Reply {
   return [keyspace.size, effects, [...searches.aliases.entries()], [...searches.definitions()]];
 }
 
-/** Makes the parts of indexes whose keys are in other partitions. */
+/** Makes the parts of indexes with keys in other partitions. */
 function followIndexes({ searches }: KvEngine, words: readonly ByteString[]): Reply {
   let unbuilt = 0;
   for (let at = 0; at + 1 < words.length; at += 2) {

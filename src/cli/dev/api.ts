@@ -2,7 +2,7 @@
 export class Api {
   constructor(
     private readonly url: string,
-    /** Undefined: a call that anybody may make. */
+    /** Undefined: for calls without credentials. */
     private readonly authorization?: string,
   ) {}
 

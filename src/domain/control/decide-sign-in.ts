@@ -61,7 +61,7 @@ function personEvents(
   return [...former, ...rolesEvents({ ...person, sinceMs: atMs }, person.roles, state, atMs)];
 }
 
-/** SID3: with the ends of the sessions whose role is gone. */
+/** SID3: with the ends of the sessions that lost their role. */
 function rolesEvents(
   person: ProviderPerson,
   roles: ProviderPerson['roles'],

@@ -1,4 +1,4 @@
-/** Events of sessions, and of people whom identity providers have signed in. */
+/** Events of sessions, and of people of identity providers. */
 import type { ControlEventOf } from './events.js';
 import { roleIn } from './people.js';
 import type { ControlState } from './state.js';

@@ -6,7 +6,7 @@ import type { ControlState } from './state.js';
 
 /** A rule of the settings: members of the group have the role in the account. */
 export interface GroupRole {
-  /** `*`: everyone whom the provider signs in. */
+  /** `*`: all people of the provider. */
   readonly group: string;
   readonly role: Exclude<TeamRole, 'owner'>;
   /** Id or name of a team; undefined: the first account. */

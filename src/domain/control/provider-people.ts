@@ -1,5 +1,5 @@
 /**
- * People whom identity providers have signed in, with the roles that their groups give them. They are separate from
+ * People of identity providers, with the roles that their groups give them. They are separate from
  * members of teams: the provider decides about them, and an empty list of roles removes the person.
  */
 import type { AccountId } from '../../kernel/index.js';

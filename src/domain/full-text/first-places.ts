@@ -1,7 +1,7 @@
 /** The first of many by some order, without sorting all, in slices. */
 import { SLICE_POSTINGS } from './limits.js';
 
-/** The first places of an order, found with a heap whose top is the last of those kept. */
+/** The first places of an order, found with a heap; its top is the last of those kept. */
 export function* firstOf(
   length: number,
   most: number,

@@ -115,7 +115,7 @@ export class FullTextIndexes implements SearchRegistry {
     return undefined;
   }
 
-  /** Names and definitions of the indexes whose keys are in this partition. */
+  /** Names and definitions of the indexes with keys in this partition. */
   *definitions(): Iterable<readonly [name: ByteString, text: ByteString]> {
     for (const key of this.keyspace.searchKeys) {
       const value = this.keyspace.stored(key);
