@@ -52,7 +52,9 @@ export const DESTINATION_VERBS: Readonly<Record<string, DestinationVerb>> = {
   async 'destinations enable'(asked, { queue, write }) {
     const body = { url: asked.words[0], retry: asked.flags.has('retry') };
     const done = (await queue.ask('POST', `${PATH}/enable`, body)) as { retried: number };
-    write(shown(asked, done, () => `${asked.words[0]} enabled, ${done.retried} entries of the DLQ are sent again\n`));
+    write(
+      shown(asked, done, () => `${asked.words[0]} is enabled. Messages sent again from the DLQ: ${done.retried}.\n`),
+    );
   },
 
   async 'destinations disable'(asked, { queue, write }) {
