@@ -101,7 +101,7 @@ const UNSUITED =
 
 /** Commands and options of Redis 8.8 and 8.10, and commands that no server of Redis has: specs compare their replies. */
 const UNKNOWN_THERE =
-  /^(AR[A-Z]+|(SEARCH|VECTOR|QUEUE|BF|CF|CMS|TOPK|TDIGEST)\..*|INCREX|XNACK|B?LMOVEM|S(UNION|DIFF)CARD)$/i;
+  /^(AR[A-Z]+|(SEARCH|VECTOR|QUEUE|BF|CF|CMS|TOPK|TDIGEST)\..*|INCREX|HIMPORT|XNACK|B?LMOVEM|S(UNION|DIFF)CARD)$/i;
 const NEWER_OPTIONS = /AGGREGATE COUNT| MAX(COUNT|SIZE) /i;
 
 const version = redisVersion(REDIS_BINARIES.newer);
