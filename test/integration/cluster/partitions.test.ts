@@ -303,9 +303,11 @@ describe('millrace db partitions, with three processes', function () {
   it('from 1 to 4 partitions: no request fails, and each acknowledged write is there', async () => {
     writeOver('a', 1, true);
     searchOver(1);
-    await pause(300);
+    const written = () => writers.map((writer) => writer.written);
+    await eventually(() => expect(Math.min(...written())).to.be.greaterThan(0));
     expect(await changeTo(4)).to.match(/partitions=4\n$/);
-    await pause(300);
+    const atChange = written();
+    await eventually(() => expect(written().every((now, at) => now > (atChange[at] as number))).to.equal(true));
     await stopWriters();
     expect(writers.flatMap(({ failures }) => failures)).to.deep.equal([]);
     for (const { longestMs, written } of writers) {
