@@ -1,4 +1,4 @@
-/** Runs the relays of the triggers whose databases are in the shards of this process. Without triggers there is no relay. */
+/** Runs the relays of triggers of databases in the shards of this process. Without triggers there is no relay. */
 import type { Trigger } from '../../domain/control/index.js';
 import type { ShardName } from '../../kernel/index.js';
 import type { Metrics, Timer } from '../../ports/index.js';

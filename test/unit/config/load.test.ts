@@ -532,7 +532,7 @@ describe('configuration: secrets that are stored elsewhere', () => {
   });
 });
 
-/** A valid list with one identity provider, whose client has this secret. */
+/** A valid list with one identity provider; its client has this secret. */
 function providersWith(clientSecret: string): string {
   const roles = [{ group: '*', role: 'dev' }];
   return JSON.stringify([{ name: 'sso', issuer: 'https://id.example', clientId: 'm', clientSecret, roles }]);
