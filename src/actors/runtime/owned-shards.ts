@@ -16,11 +16,12 @@ import { isMillraceError, MillraceError, type ShardName } from '../../kernel/ind
 import type { Clock, CompactionResult, Compactor, StoragePorts, Timers } from '../../ports/index.js';
 import type { ManifestPartition } from '../../protocol/index.js';
 import type { Activation, ActorLimits } from './activation.js';
+import type { HostTimes } from './host-options.js';
 import type { Membership } from './membership.js';
 import type { RuntimeMetrics } from './runtime-metrics.js';
 import type { Session } from './session.js';
 import { ShardActor } from './shard-actor.js';
-import { type HostTimes, ShardHost } from './shard-host.js';
+import { ShardHost } from './shard-host.js';
 import { type SnapshotPolicy, Snapshotter } from './snapshotter.js';
 import type { RecoveryStep, ShardPlane, Work } from './work.js';
 

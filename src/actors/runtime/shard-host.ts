@@ -16,142 +16,44 @@
  *  SH7 in a planned move the next owner replays the shard while the present one serves it, and the release comes after
  *      that
  */
-import { decodeShardLease, encodeShardLease, type Heartbeat, type ShardLease } from '../../codec/leases/index.js';
-import type { ChainHead } from '../../journal/index.js';
-import {
-  describeError,
-  isMillraceError,
-  isUnreadable,
-  MillraceError,
-  type SessionId,
-  type ShardName,
-} from '../../kernel/index.js';
-import {
-  type Clock,
-  type Journal,
-  type LeaseStore,
-  type Log,
-  RecurringFact,
-  type Timer,
-  type Timers,
-} from '../../ports/index.js';
-import type { Activation, Grant, Sighting } from './activation.js';
+import { decodeShardLease, type Heartbeat, type ShardLease } from '../../codec/leases/index.js';
+import { describeError, MillraceError, type SessionId, type ShardName } from '../../kernel/index.js';
+import type { Timer } from '../../ports/index.js';
+import type { Activation, Grant } from './activation.js';
 import { FollowedShards } from './followed-shards.js';
-import { isMarkedGone } from './gone-sessions.js';
+import { FormerOwners } from './former-owners.js';
+import type { HostOptions, HostPorts, HostTimes } from './host-options.js';
 import { readJournalEnd } from './journal-end.js';
+import { assertLeaseExists, HeldLease, storeLease, UnusedLeases } from './lease-records.js';
 import type { Membership } from './membership.js';
 import { NextOwners } from './next-owners.js';
-import type { RuntimeMetrics } from './runtime-metrics.js';
-import { markSessionDead, renewalsOf, type Session } from './session.js';
+import type { Session } from './session.js';
 import type { ShardActor } from './shard-actor.js';
+import { ShardFaults } from './shard-faults.js';
 import type { Work } from './work.js';
-
-export interface HostTimes {
-  /** Time between two checks of the leases. */
-  readonly lookEveryMs: number;
-  /** Silence after which an owner may be replaced. */
-  readonly takeoverMs: number;
-  /** The read lease of the other owners, and the margin added to it. */
-  readonly readLeaseMs: number;
-  readonly marginMs: number;
-  readonly highWaterEveryMs: number;
-  /** A new process is given shards once it has been heard for this long. */
-  readonly settleMs: number;
-  readonly restartBackoffMs: number;
-  /** A stopping process waits no longer for others to have replayed its shards, counted from its announcement. */
-  readonly followedWithinMs: number;
-}
-
-/** Times that follow from the heartbeat and have no setting. */
-export function hostTimes(
-  heartbeatMs: number,
-  times: Pick<HostTimes, 'takeoverMs' | 'readLeaseMs' | 'marginMs' | 'followedWithinMs'>,
-): HostTimes {
-  return {
-    ...times,
-    lookEveryMs: Math.max(20, Math.floor(heartbeatMs / 2)),
-    highWaterEveryMs: times.readLeaseMs,
-    settleMs: heartbeatMs * 4,
-    restartBackoffMs: Math.max(50, Math.floor(heartbeatMs / 2)),
-  };
-}
-
-export interface HostPorts {
-  readonly journal: Journal;
-  readonly leases: LeaseStore;
-  readonly clock: Clock;
-  readonly timers: Timers;
-  readonly log: Log;
-  readonly metrics: RuntimeMetrics;
-}
-
-export interface HostOptions<W extends Work> {
-  readonly shards: readonly ShardName[];
-  readonly clusterId: string;
-  /** The operating system's lock makes this process the only possible owner: no waiting, no read lease. */
-  readonly isExclusive: boolean;
-  readonly readsNeedBarrier: boolean;
-  createActor(activation: Activation): ShardActor<W>;
-  /** Accepts requests for the actor, which is about to claim its shard. */
-  serve(actor: ShardActor<W>): void;
-  /** Called when an actor serves, and with every batch that it stores. */
-  onServing?(actor: ShardActor<W>): void;
-  onStored?(actor: ShardActor<W>, head: ChainHead, effectBytes: number): void;
-  /**
-   * Called before an actor is drained in order, so that its calls in progress can end. The implementation bounds the
-   * time.
-   */
-  beforeHandOver?(actor: ShardActor<W>): Promise<void>;
-}
 
 interface OwnedShard<W extends Work> {
   readonly actor: ShardActor<W>;
-  lease: ShardLease;
-  revision: number;
-  savedNumber: number;
-  savedAtMs: number;
+  readonly lease: HeldLease;
 }
 
-/** The observation of a silent owner (SH6). */
-interface Seen extends Sighting {
-  readonly session: SessionId;
-  readonly epoch: number;
-  /** The renewals of its session's record; a mark of death does not change them. */
-  readonly renewals: number;
-}
-
-/**
- * The part of `takeoverMs` after which a silent owner is observed: longer than between two heartbeats, and shorter than
- * the read lease.
- */
-const SIGHTED_AFTER = 1 / 4;
 /** Shards that are released together: each move is a few synced writes, and would wait for those of all others. */
 const MOVES_AT_ONCE = 4;
 /** How long a move waits for the next owner to have replayed the shard; all shards of a joining process take turns. */
 const MAX_MOVE_MS = 600_000;
 const STOP_LOOK_MS = 20;
-/** Damage seen this often in succession is not a stale read. */
-const DAMAGE_TRIES = 5;
-/** A late server returns the end of a journal within an election and a reconnect; a damaged store never does. */
-const UNREADABLE_MS = 10_000;
 
 export class ShardHost<W extends Work> {
   readonly #held = new Map<ShardName, OwnedShard<W>>();
   readonly #busy = new Set<ShardName>();
-  /** Shards with a lease that may be in our name without an actor (SH3), with their epochs. */
-  readonly #leftBehind = new Map<ShardName, number>();
-  readonly #stopped = new Map<ShardName, MillraceError>();
-  readonly #lookFailures = new Map<ShardName, string>();
-  readonly #failedLooks: RecurringFact;
-  readonly #damageSeen = new Map<ShardName, number>();
-  /** The time since which every check of the shard found the same position unreadable (SH4). */
-  readonly #unreadable = new Map<ShardName, { readonly position: unknown; readonly sinceMs: number }>();
+  readonly #unused: UnusedLeases;
+  readonly #faults: ShardFaults;
+  readonly #former: FormerOwners;
   readonly #notBeforeMs = new Map<ShardName, number>();
-  readonly #seenSilent = new Map<ShardName, Seen>();
   /** Shards to be checked once more, because of an announcement during a check (SH5). */
   readonly #heardOf = new Set<ShardName>();
   /** Ended activations of this process that may still be asked. */
-  readonly #former = new Set<ShardActor<W>>();
+  readonly #ended = new Set<ShardActor<W>>();
   readonly #followed: FollowedShards<W>;
   readonly #next: NextOwners;
   #look: Timer | undefined;
@@ -165,7 +67,9 @@ export class ShardHost<W extends Work> {
     private readonly session: Session,
     private readonly membership: Membership,
   ) {
-    this.#failedLooks = new RecurringFact(ports, 'shard.look-failed', 'shard.looks-well');
+    this.#unused = new UnusedLeases(ports);
+    this.#faults = new ShardFaults(ports);
+    this.#former = new FormerOwners(ports, session, membership, times.takeoverMs, options.isExclusive);
     this.#next = new NextOwners(ports.clock, membership, MAX_MOVE_MS);
     this.#followed = new FollowedShards<W>(
       ports,
@@ -203,24 +107,24 @@ export class ShardHost<W extends Work> {
 
   /** The reasons of failed last checks, by shard. */
   lookFailures(): ReadonlyMap<ShardName, string> {
-    return this.#lookFailures;
+    return this.#faults.failures;
   }
 
   /** Shards that were stopped because their journal is in doubt, with the reason. */
   stoppedShards(): ReadonlyMap<ShardName, MillraceError> {
-    return this.#stopped;
+    return this.#faults.stopped;
   }
 
   /** The refusal of requests for a shard that this process should own and has stopped. */
   whyStopped(shard: ShardName): MillraceError | undefined {
-    const why = this.#stopped.get(shard);
+    const why = this.#faults.stopped.get(shard);
     if (why === undefined || !this.#isMine(shard)) return undefined;
     return new MillraceError(why.code, `${shard} is stopped`, { shard, isStopped: true }, why);
   }
 
   /** True once every shard that this process should own is served, apart from those that were stopped. */
   isSettled(): boolean {
-    const mine = this.options.shards.filter((shard) => !this.#stopped.has(shard) && this.#isMine(shard));
+    const mine = this.options.shards.filter((shard) => !this.#faults.stopped.has(shard) && this.#isMine(shard));
     return mine.every((shard) => this.#held.get(shard)?.actor.state === 'serving');
   }
 
@@ -253,7 +157,7 @@ export class ShardHost<W extends Work> {
     };
     await Promise.all(Array.from({ length: MOVES_AT_ONCE }, handOverInTurn));
     // Callers in transit are answered while there may be a successor to which they are sent on.
-    if (this.#hasSuccessors) await Promise.all([...this.#former].map(({ forgotten }) => forgotten));
+    if (this.#hasSuccessors) await Promise.all([...this.#ended].map(({ forgotten }) => forgotten));
   }
 
   /** True when a stopping process may release the shard (SH7). */
@@ -293,16 +197,15 @@ export class ShardHost<W extends Work> {
   }
 
   #forgetFormer(shard: ShardName, epoch: number): void {
-    for (const actor of this.#former) if (actor.shard === shard && actor.epoch < epoch) actor.forget();
+    for (const actor of this.#ended) if (actor.shard === shard && actor.epoch < epoch) actor.forget();
   }
 
   #endAll(why: string): void {
-    for (const [shard, held] of this.#held) {
-      const { head } = held.actor;
-      held.actor.end(new MillraceError('FENCED', `the session is over: ${why}`, { outcome: 'unknown' }));
-      // Releases the lease, so that others need not wait for our silence. If another process has it already, the update
-      // is a conflict.
-      if (head !== undefined) void this.#save(shard, held, head, true).catch(() => undefined);
+    for (const { actor, lease } of this.#held.values()) {
+      const { head } = actor;
+      actor.end(new MillraceError('FENCED', `the session is over: ${why}`, { outcome: 'unknown' }));
+      // The release saves the others the wait for our silence. If another process has the lease, the update is a conflict.
+      if (head !== undefined) void lease.save(head, actor.isPastQuiet, true).catch(() => undefined);
     }
     this.#held.clear();
     this.#followed.dropAll();
@@ -318,7 +221,8 @@ export class ShardHost<W extends Work> {
     const isSettled = this.isSettled();
     if (!isSettled) this.#lookIn(this.times.lookEveryMs);
     else if (!this.options.isExclusive) this.#lookAboutIn(this.times.lookEveryMs);
-    else if (Array.from(this.#held.values()).some(hasGrown)) this.#lookAtGrowth();
+    else if (Array.from(this.#held.values()).some(({ actor, lease }) => lease.isBehind(actor.head)))
+      this.#lookAtGrowth();
   }
 
   #lookIn(inMs: number): void {
@@ -337,23 +241,16 @@ export class ShardHost<W extends Work> {
   }
 
   #lookAt(shard: ShardName): void {
-    if (this.#busy.has(shard) || this.#stopped.has(shard)) return;
+    if (this.#busy.has(shard) || this.#faults.stopped.has(shard)) return;
     if ((this.#notBeforeMs.get(shard) ?? 0) > this.ports.clock.monotonicMs()) return;
     this.#busy.add(shard);
     const held = this.#held.get(shard);
     const step = held === undefined ? this.#tryToTake(shard) : this.#tend(shard, held);
     step
-      .then(() => {
-        this.#lookFailures.delete(shard);
-        this.#unreadable.delete(shard);
-        if (this.#lookFailures.size === 0) this.#failedLooks.isWell();
-      })
-      .catch((error: unknown) => {
-        this.#lookFailures.set(shard, describeError(error));
-        this.#failedLooks.happened({ shard, shards: this.#lookFailures.size, cause: describeError(error) });
-        this.#noteUnreadable(shard, error);
-        if (isUnreadable(error)) this.#countDamage(shard, error);
-      })
+      .then(
+        () => this.#faults.checkSucceeded(shard),
+        (error: unknown) => this.#faults.checkFailed(shard, error),
+      )
       .finally(() => {
         this.#busy.delete(shard);
         if (this.#heardOf.delete(shard) && !this.#isStopping) this.#lookAt(shard);
@@ -362,42 +259,36 @@ export class ShardHost<W extends Work> {
 
   #isMine(shard: ShardName): boolean {
     if (this.options.isExclusive) return true;
-    return (
-      this.session.placement.ownerOf(shard, this.membership.candidates(this.times.takeoverMs, 0, shard)) ===
-      this.session.id
-    );
+    const candidates = this.membership.candidates(this.times.takeoverMs, 0, shard);
+    return this.session.placement.ownerOf(shard, candidates) === this.session.id;
   }
 
   async #tryToTake(shard: ShardName): Promise<void> {
     const { leases, journal } = this.ports;
     if (!this.session.mayTake) {
       // Former owners are observed during the comparison of clocks, because their silence counts from now.
-      if (this.session.isLive) await this.#lookAtSilence(shard);
+      if (this.session.isLive) await this.#former.observe(shard);
       return;
     }
     if (!this.#isMine(shard)) {
       this.#followed.drop(shard);
-      if (this.#leftBehind.has(shard)) await this.#letGo(shard);
-      else await this.#lookAtSilence(shard);
+      if (this.#unused.has(shard)) await this.#unused.release(shard, this.session.id);
+      else await this.#former.observe(shard);
       return;
     }
     const record = await leases.get(shard);
     const lease = record === undefined ? undefined : decodeShardLease(record.value);
-    const sighting = this.#seenSilent.get(shard);
-    const isGone = lease !== undefined && !lease.isReleased && (await this.#isGone(lease.session));
-    const renewals = lease === undefined ? undefined : await this.#freeAfter(lease, isGone);
+    const isGone = lease !== undefined && !lease.isReleased && (await this.#former.isGone(lease.session));
+    const renewals = lease === undefined ? undefined : await this.#former.freeAfter(lease, isGone);
     if (lease !== undefined && renewals === undefined) {
       this.#follow(shard, lease);
       return;
     }
-    const isUnchanged = sighting?.epoch === lease?.epoch && sighting?.renewals === renewals;
+    const sighting = this.#former.sightingOf(shard, lease?.epoch, renewals);
     const end = await readJournalEnd(journal, shard);
     this.session.noteJournal(shard, end.head.clockMs);
     if (lease !== undefined && lease.createdAt !== end.createdAt) {
-      this.#stopShard(
-        shard,
-        new MillraceError('JOURNAL_DAMAGED', `${shard}: its stream was deleted and created again`),
-      );
+      this.#faults.stop(shard, streamReplaced(shard));
       return;
     }
     // A replaced owner, or one whose read lease is not over, may still be answering reads.
@@ -412,19 +303,19 @@ export class ShardHost<W extends Work> {
       needsQuiet,
     };
     // The next step, with any outcome, may leave the lease in our name (SH3).
-    this.#leftBehind.set(shard, mine.epoch);
-    const revision = await this.#takeLease(shard, mine, record?.revision);
-    if (revision === undefined && record === undefined) await this.#mustHaveLease(shard);
+    this.#unused.note(shard, mine.epoch);
+    const revision = await storeLease(leases, shard, mine, record?.revision);
+    if (revision === undefined && record === undefined) await assertLeaseExists(leases, shard);
     if (revision === undefined || this.#isStopping || !this.#isStill(mine.session)) return;
     this.#activate(shard, mine, revision, {
-      sighting: isUnchanged ? sighting : undefined,
+      sighting,
       releasedEpoch: lease?.isReleased === true ? lease.epoch : undefined,
     });
   }
 
   /** SH7. The owner is there, and is to let go of the shard. */
   #follow(shard: ShardName, lease: ShardLease): void {
-    if (this.#isStopping || this.membership.silentForMs(lease.session) > this.times.takeoverMs * SIGHTED_AFTER) return;
+    if (this.#isStopping || this.#former.isSilent(lease.session)) return;
     const isLevel = this.#followed.follow(shard, lease, this.session.id);
     if (isLevel) this.session.tell({ shard, epoch: lease.epoch, what: 'followed' });
   }
@@ -432,63 +323,6 @@ export class ShardHost<W extends Work> {
   /** A session that was lost meanwhile is another one, though this process goes on. */
   #isStill(session: SessionId): boolean {
     return this.session.isLive && this.session.id === session;
-  }
-
-  /** SH2. @returns how often the owner had renewed, undefined while the shard is not free */
-  async #freeAfter({ isReleased, session }: ShardLease, isGone: boolean): Promise<number | undefined> {
-    if (isReleased || this.options.isExclusive || session === this.session.id) return NO_MATTER;
-    if (!isGone && this.membership.silentForMs(session) < this.times.takeoverMs) return undefined;
-    return markSessionDead(this.ports.leases, session);
-  }
-
-  /** True when the owner's process is known to have ended: its silence need not be waited for. */
-  async #isGone(session: SessionId): Promise<boolean> {
-    if (this.options.isExclusive || session === this.session.id) return false;
-    if (this.membership.isGone(session)) return true;
-    // A session that was heard is alive, or silent.
-    return this.membership.processOf(session) === undefined && isMarkedGone(this.ports.leases, session);
-  }
-
-  /** Observes the silent owner (SH6). All facts are read before the noted instant. */
-  async #lookAtSilence(shard: ShardName): Promise<void> {
-    const { leases, journal, clock } = this.ports;
-    const sightedAfterMs = this.times.takeoverMs * SIGHTED_AFTER;
-    const heard = this.membership.candidates(sightedAfterMs, 0, shard);
-    if (this.session.placement.ownerOf(shard, heard) !== this.session.id) {
-      this.#seenSilent.delete(shard);
-      return;
-    }
-    if (this.#seenSilent.has(shard)) return;
-    const record = await leases.get(shard);
-    if (record === undefined) return;
-    const { session, epoch, isReleased } = decodeShardLease(record.value);
-    if (isReleased || this.membership.silentForMs(session) < sightedAfterMs) return;
-    const renewals = await renewalsOf(leases, session);
-    const { last: position } = await journal.tail(shard);
-    if (renewals === undefined) return;
-    this.#seenSilent.set(shard, { session, epoch, renewals, position, atMs: clock.monotonicMs() });
-  }
-
-  /**
-   * Reports a lease that could not be created because one exists: another process was first, or the stored one is
-   * damaged.
-   */
-  async #mustHaveLease(shard: ShardName): Promise<void> {
-    if ((await this.ports.leases.get(shard)) !== undefined) return;
-    const reason = `${shard}: its lease cannot be read`;
-    throw new MillraceError('JOURNAL_UNAVAILABLE', reason, { shard, unreadable: 'lease' });
-  }
-
-  async #takeLease(shard: ShardName, lease: ShardLease, revision: number | undefined): Promise<number | undefined> {
-    const { leases } = this.ports;
-    const value = encodeShardLease(lease);
-    const outcome =
-      revision === undefined ? await leases.create(shard, value) : await leases.update(shard, value, revision);
-    if (outcome.kind === 'stored') return outcome.revision;
-    if (outcome.kind === 'conflict') return undefined;
-    const record = await leases.get(shard);
-    if (record === undefined || Buffer.compare(record.value, value) !== 0) return undefined;
-    return record.revision;
   }
 
   #activate(
@@ -504,10 +338,9 @@ export class ShardHost<W extends Work> {
     if (former.releasedEpoch === undefined) this.#followed.drop(shard);
     const actor = this.#followed.take(shard, lease.epoch, lease.session) ?? this.#newActor(shard, lease.epoch, grant);
     this.options.serve(actor);
-    const savedNumber = lease.highWater?.number ?? 0;
-    this.#leftBehind.delete(shard);
-    this.#seenSilent.delete(shard);
-    this.#held.set(shard, { actor, lease, revision, savedNumber, savedAtMs: this.ports.clock.monotonicMs() });
+    this.#unused.forget(shard);
+    this.#former.forget(shard);
+    this.#held.set(shard, { actor, lease: new HeldLease(this.ports, shard, lease, revision) });
     this.ports.log.info('shard.claiming', { shard, epoch: lease.epoch });
     this.ports.metrics.takeover(shard);
     void actor.ended.then((why) => this.#onEnded(shard, actor, why));
@@ -517,7 +350,7 @@ export class ShardHost<W extends Work> {
     });
     void actor.start(grant).then(() => {
       if (actor.state !== 'serving') return;
-      this.#damageSeen.delete(shard);
+      this.#faults.served(shard);
       this.ports.log.info('shard.serving', { shard, epoch: lease.epoch });
       this.options.onServing?.(actor);
     });
@@ -545,46 +378,15 @@ export class ShardHost<W extends Work> {
 
   #onEnded(shard: ShardName, actor: ShardActor<W>, why: MillraceError): void {
     if (this.#held.get(shard)?.actor === actor) this.#held.delete(shard);
-    this.#leftBehind.set(shard, actor.epoch);
-    this.#former.add(actor);
-    void actor.forgotten.then(() => this.#former.delete(actor));
+    this.#unused.note(shard, actor.epoch);
+    this.#ended.add(actor);
+    void actor.forgotten.then(() => this.#ended.delete(actor));
     if (this.options.isExclusive) actor.forget();
     if (why.code === 'SHUTTING_DOWN') return;
     this.#notBeforeMs.set(shard, this.ports.clock.monotonicMs() + this.times.restartBackoffMs);
     this.#lookIn(this.times.lookEveryMs);
     this.ports.log.warn('shard.ended', { shard, epoch: actor.epoch, code: why.code, cause: describeError(why) });
-    if (isUnreadable(why)) this.#countDamage(shard, why);
-  }
-
-  /**
-   * A late replica can look like damage once (JN7: reads may be stale); repeated damage is real. Data of a newer
-   * release stays unreadable.
-   */
-  #countDamage(shard: ShardName, why: MillraceError): void {
-    const seen = (this.#damageSeen.get(shard) ?? 0) + 1;
-    this.#damageSeen.set(shard, seen);
-    if (seen >= DAMAGE_TRIES || why.code === 'NEWER_FORMAT') this.#stopShard(shard, why);
-  }
-
-  /**
-   * Counts the time of an unreadable end (SH4). Any other failure in between, such as a lost connection, restarts it.
-   */
-  #noteUnreadable(shard: ShardName, why: unknown): void {
-    const position = isMillraceError(why, 'JOURNAL_UNAVAILABLE') ? why.details.unreadable : undefined;
-    const nowMs = this.ports.clock.monotonicMs();
-    const known = this.#unreadable.get(shard);
-    if (position === undefined) this.#unreadable.delete(shard);
-    else if (known?.position !== position) this.#unreadable.set(shard, { position, sinceMs: nowMs });
-    else if (nowMs - known.sinceMs >= UNREADABLE_MS) {
-      this.#stopShard(shard, new MillraceError('JOURNAL_DAMAGED', describeError(why), { shard, position }));
-    }
-  }
-
-  #stopShard(shard: ShardName, why: MillraceError): void {
-    this.#stopped.set(shard, why);
-    this.#lookFailures.delete(shard);
-    this.#unreadable.delete(shard);
-    this.ports.log.error('shard.stopped', { shard, cause: describeError(why), details: why.details });
+    this.#faults.noteDamage(shard, why);
   }
 
   async #tend(shard: ShardName, held: OwnedShard<W>): Promise<void> {
@@ -596,11 +398,10 @@ export class ShardHost<W extends Work> {
       await this.#handOver(shard, this.options.beforeHandOver?.(held.actor));
       return;
     }
-    const nowMs = this.ports.clock.monotonicMs();
-    const { head } = held.actor;
-    if (head === undefined || !hasGrown(held)) return;
-    if (nowMs - held.savedAtMs < this.times.highWaterEveryMs) return;
-    await this.#save(shard, held, head, false);
+    const { actor, lease } = held;
+    const { head, isPastQuiet } = actor;
+    if (head === undefined || !lease.isBehind(head)) return;
+    if (lease.ageMs >= this.times.highWaterEveryMs) await lease.save(head, isPastQuiet, false);
   }
 
   /**
@@ -629,9 +430,9 @@ export class ShardHost<W extends Work> {
       this.#next.forget(shard);
       if (head === undefined) return;
       this.#notBeforeMs.set(shard, this.ports.clock.monotonicMs() + this.times.lookEveryMs);
-      const isSaved = await this.#save(shard, held, head, true).catch(() => false);
+      const isSaved = await held.lease.save(head, held.actor.isPastQuiet, true).catch(() => false);
       if (!isSaved) return;
-      this.#leftBehind.delete(shard);
+      this.#unused.forget(shard);
       const { epoch } = held.lease;
       this.session.tell({ shard, epoch, what: 'released' });
       this.ports.log.info('shard.released', { shard, epoch, number: head.number });
@@ -641,50 +442,8 @@ export class ShardHost<W extends Work> {
       for (const other of this.#next.followed()) this.#lookAgainAt(other);
     }
   }
-
-  /** An earlier try with a lost answer may have been stored after all, so the next one must use its revision. */
-  async #adoptRevision(shard: ShardName, held: OwnedShard<W>): Promise<void> {
-    const record = await this.ports.leases.get(shard);
-    if (record === undefined || record.revision <= held.revision) return;
-    const { epoch, session } = decodeShardLease(record.value);
-    if (epoch === held.lease.epoch && session === held.lease.session) held.revision = record.revision;
-  }
-
-  /** Releases a lease without an actor (SH3). The last entry is in the journal; the mark stays unchanged. */
-  async #letGo(shard: ShardName): Promise<void> {
-    const record = await this.ports.leases.get(shard);
-    const lease = record === undefined ? undefined : decodeShardLease(record.value);
-    if (record !== undefined && lease?.session === this.session.id && !lease.isReleased) {
-      const revision = await this.#takeLease(shard, { ...lease, isReleased: true }, record.revision);
-      if (revision === undefined) return;
-      this.ports.log.info('shard.released', { shard, epoch: lease.epoch });
-    }
-    // A late server may still show an older lease than the one that we tried to take.
-    if ((lease?.epoch ?? 0) >= (this.#leftBehind.get(shard) ?? 0)) this.#leftBehind.delete(shard);
-  }
-
-  /** Stores the high-water mark: an entry that the journal must show to the next owner. */
-  async #save(shard: ShardName, held: OwnedShard<W>, head: ChainHead, isReleased: boolean): Promise<boolean> {
-    const { number, hash, position } = head;
-    const needsQuiet = held.lease.needsQuiet && !held.actor.isPastQuiet;
-    const lease: ShardLease = { ...held.lease, isReleased, highWater: { number, hash, position }, needsQuiet };
-    const revision = await this.#takeLease(shard, lease, held.revision);
-    if (revision === undefined) {
-      await this.#adoptRevision(shard, held);
-      return false;
-    }
-    held.lease = lease;
-    held.revision = revision;
-    held.savedNumber = number;
-    held.savedAtMs = this.ports.clock.monotonicMs();
-    return true;
-  }
 }
 
-/** There is no owner to wait for. */
-const NO_MATTER = -1;
-
-/** True when it has stored more than the saved mark. */
-function hasGrown<W extends Work>({ actor: { head }, savedNumber }: OwnedShard<W>): boolean {
-  return head !== undefined && head.number !== savedNumber;
+function streamReplaced(shard: ShardName): MillraceError {
+  return new MillraceError('JOURNAL_DAMAGED', `${shard}: its stream was deleted and created again`);
 }
