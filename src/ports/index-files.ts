@@ -1,6 +1,6 @@
 /**
- * Contents of indexes that can be built again from keys, stored so that a start is short. A lost or damaged file only
- * costs time.
+ * Contents of indexes and graphs that can be made again from keys, stored so that a start is short. A lost or damaged file
+ * only costs time.
  */
 import type { ByteString, PartitionName } from '../kernel/index.js';
 
@@ -19,4 +19,17 @@ export interface IndexDraft {
   append(piece: Uint8Array): Promise<void>;
   complete(): Promise<void>;
   discard(): Promise<void>;
+}
+
+/** Smaller contents are made again within a second. */
+const LEAST_ITEMS = 5000;
+/** They are stored again after so many changes, at least this share of their items, … */
+const LEAST_CHANGES = 1000;
+const CHANGED_SHARE = 0.02;
+/** … and not more often, because all of it is written. */
+export const STORE_EVERY_MS = 60_000;
+
+/** @param items documents or vectors @param changes since they were stored */
+export function isWorthStoring(items: number, changes: number): boolean {
+  return items >= LEAST_ITEMS && changes >= Math.max(LEAST_CHANGES, items * CHANGED_SHARE);
 }

@@ -251,6 +251,7 @@ export class KvOwner {
     const engine = new KvEngine(this.ports.random, this.ports.processInfo, audience);
     engine.maxAnswerBytes = this.options.maxAnswerBytes;
     engine.searches.hasFiles = true;
+    engine.graphs.hasFiles = true;
     return new KvFold(engine);
   }
 }

@@ -53,7 +53,7 @@ export interface KvPlanePorts extends CommandRunnerPorts, RebuildPorts {
   deliver(edge: SessionId, partition: PartitionName, events: readonly KvEvent[]): void;
   /** Undefined: commands send no messages to the queue. */
   readonly outbox?: OutboxParts | undefined;
-  /** Undefined: the contents of indexes are built from their keys at each start. */
+  /** Undefined: indexes and graphs are built from their keys at each start. */
   readonly indexFiles?: IndexFiles | undefined;
   /** Undefined: partitions are never replaced by a kept moment. */
   readonly loadKept?: LoadKept | undefined;
@@ -116,7 +116,7 @@ export class KvPlane implements ShardPlane<KvWork> {
     const { outbox } = ports;
     this.#relay = outbox && new OutboxRelay({ ...ports, ...outbox, onAccepted: () => this.ports.onReady?.() });
     const files = ports.indexFiles;
-    const stored = files && new StoredIndexes(files, ports.clock, ports.log, (owned) => this.#beginIndexing(owned));
+    const stored = files && new StoredIndexes({ ...ports, files }, (owned) => this.#beginIndexing(owned));
     this.#indexing = new PartitionIndexing(
       ports.clock,
       (works) => this.#ready.push(...works),
@@ -374,7 +374,7 @@ export class KvPlane implements ShardPlane<KvWork> {
       const hasPending = (owned.snapshot?.pending ?? 0) > 0;
       if (hasPending && owned.fold === undefined) await this.#restoreOwned(owned);
     }
-    for (const owned of this.#ownedByName.values()) this.#indexing.look(owned);
+    for (const owned of this.#ownedByName.values()) this.#indexing.loaded(owned);
   }
 
   /** Partitions that a newer snapshot covers may leave memory, and are loaded from it. */
@@ -462,7 +462,7 @@ export class KvPlane implements ShardPlane<KvWork> {
       (fold) => {
         owned.fold = fold;
         this.#mayExpire = true;
-        this.#indexing.look(owned);
+        this.#indexing.loaded(owned);
         owned.isLoading = false;
         owned.isInDoubt = false;
         owned.audience.everythingChanged();
@@ -486,7 +486,7 @@ export class KvPlane implements ShardPlane<KvWork> {
     assert(owned.snapshot !== undefined, 'a partition without state has no snapshot', { partition: owned.name });
     this.#restoreOwned(owned).then(
       () => {
-        this.#indexing.look(owned);
+        this.#indexing.loaded(owned);
         owned.isLoading = false;
         this.#ready.push(...owned.parked.splice(0));
         this.ports.onReady?.();

@@ -1,6 +1,6 @@
 /**
- * Puts changed keys into the indexes of their partitions, a millisecond at a time, after the replies of a turn. The
- * databases with such work take turns. A database without indexes costs one look at an empty set.
+ * Puts changed keys into the indexes of their partitions, and takes over stored graphs, a millisecond at a time, after the
+ * replies of a turn. The databases with such work take turns. A database without indexes costs one look at an empty set.
  *
  *  PIX1 a partition is not worked on while a command or transaction is half done: its contents do not change during a
  *       query, and never have changes that are undone later
@@ -39,11 +39,22 @@ export class PartitionIndexing {
 
   /** To be called after commands have run: notes whether the partition has work. */
   look(owned: OwnedPartition): void {
-    const searches = owned.engine?.searches;
-    if (searches === undefined) return;
-    if (searches.size === 0 && !searches.isInMemory && this.stored?.isWatched(owned) !== true) return;
-    this.stored?.look(owned, searches);
-    if (searches.hasWork || owned.indexWaits.size > 0) this.#busy.add(owned);
+    const { engine } = owned;
+    if (engine === undefined) return;
+    const { searches, graphs } = engine;
+    const hasNone = searches.size === 0 && graphs.size === 0 && !searches.isInMemory;
+    if (hasNone && this.stored?.isWatched(owned) !== true) return;
+    this.#lookAt(owned, engine);
+  }
+
+  /** To be called when the partition was loaded: also removes the files of keys that are gone. */
+  loaded(owned: OwnedPartition): void {
+    if (owned.engine !== undefined) this.#lookAt(owned, owned.engine);
+  }
+
+  #lookAt(owned: OwnedPartition, engine: KvEngine): void {
+    this.stored?.look(owned, engine);
+    if (hasWork(owned, engine)) this.#busy.add(owned);
   }
 
   /** Writes no more files, because the actor ends. */
@@ -66,15 +77,22 @@ export class PartitionIndexing {
     this.#busy.delete(owned);
     const { engine } = owned;
     if (engine === undefined) return 0;
-    const { searches } = engine;
+    const { searches, graphs } = engine;
     if (owned.underway === undefined && !owned.isInDoubt) {
       this.tellLimits(owned, engine);
-      searches.workUntil(() => this.clock.monotonicMs() - nowMs >= SLICE_MS);
+      const isOver = () => this.clock.monotonicMs() - nowMs >= SLICE_MS;
+      searches.workUntil(isOver);
+      graphs.workUntil(isOver);
+      this.stored?.look(owned, engine);
     }
     const ready = owned.indexWaits.takeReady(searches, nowMs);
     this.onReady(ready);
-    if (searches.hasWork || owned.indexWaits.size > 0) this.#busy.add(owned);
+    if (hasWork(owned, engine)) this.#busy.add(owned);
     this.#pausedUntilMs = this.clock.monotonicMs() + SLICE_MS;
     return ready.length;
   }
+}
+
+function hasWork({ indexWaits }: OwnedPartition, { searches, graphs }: KvEngine): boolean {
+  return searches.hasWork || graphs.hasWork || indexWaits.size > 0;
 }

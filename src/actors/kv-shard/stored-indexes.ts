@@ -1,28 +1,30 @@
 /**
- * Stores the contents of large indexes in files, and reads them after a start. A file has the state of some moment: the
- * index compares each document with its key, so any state is good enough.
+ * Stores the contents of large indexes and the graphs of many vectors in files, and reads them after a start. A file has
+ * the state of some moment: each document or vector is compared with its key, so any state is good enough.
  *
- *  STI1 an index waits for its file only until it was read, or could not be
- *  STI2 a draft is completed or discarded: when its index is dropped, and when the actor ends
+ *  STI1 contents wait for their file only until it was read, or could not be
+ *  STI2 a draft is completed or discarded: when its key is deleted, and when the actor ends
+ *  STI3 no file is written while the disk is nearly full
  */
-import type { FullTextIndexes, LiveIndex } from '../../domain/kv/index.js';
-import { describeError } from '../../kernel/index.js';
-import type { Clock, IndexDraft, IndexFiles, Log } from '../../ports/index.js';
+import type { KvEngine, StorableContents } from '../../domain/kv/index.js';
+import { type ByteString, describeError } from '../../kernel/index.js';
+import {
+  type Clock,
+  type IndexDraft,
+  type IndexFiles,
+  isWorthStoring,
+  type Log,
+  STORE_EVERY_MS,
+  type StorageGauge,
+} from '../../ports/index.js';
 import type { OwnedPartition } from './owned-partition.js';
 
-/** A smaller index is built from its keys within a second. */
-const MIN_DOCUMENTS = 5000;
-/** An index is stored again after so many changes, at least this share of its documents, … */
-const MIN_CHANGES = 1000;
-const CHANGED_SHARE = 0.02;
-/** … and not more often, because all of it is written. */
-const STORE_EVERY_MS = 60_000;
-/** The time between two looks for indexes that are to be stored. */
+/** The time between two looks for contents that are to be stored. */
 const LOOK_EVERY_MS = 1000;
 
 interface Writing {
   readonly owned: OwnedPartition;
-  readonly live: LiveIndex;
+  readonly text: ByteString;
   readonly pieces: Generator<Uint8Array | undefined, void>;
   readonly draft: IndexDraft;
   /** A piece is on its way to the disk. */
@@ -31,43 +33,50 @@ interface Writing {
   isUnwanted: boolean;
 }
 
+export interface StoredIndexesPorts {
+  readonly files: IndexFiles;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly storage: Pick<StorageGauge, 'isFull'>;
+}
+
 export class StoredIndexes {
-  readonly #asked = new WeakSet<LiveIndex>();
-  readonly #storedAtMs = new WeakMap<LiveIndex, number>();
-  /** Partitions with indexes that may have to be stored. */
+  readonly #asked = new WeakSet<StorableContents>();
+  readonly #storedAtMs = new WeakMap<StorableContents, number>();
+  /** Partitions with contents that may have to be stored. */
   readonly #watched = new Set<OwnedPartition>();
-  /** The generation of indexes that was looked at last. */
-  readonly #seen = new WeakMap<FullTextIndexes, number>();
+  /** The generations of contents that were looked at last. */
+  readonly #seen = new WeakMap<KvEngine, number>();
   #writing: Writing | undefined;
   #isStopped = false;
 
   constructor(
-    private readonly files: IndexFiles,
-    private readonly clock: Clock,
-    private readonly log: Log,
-    /** An index need not wait any more. */
+    private readonly ports: StoredIndexesPorts,
+    /** Contents need not wait any more. */
     private readonly onRead: (owned: OwnedPartition) => void,
   ) {}
 
-  /** Whether the partition had indexes when it was looked at. */
+  /** Whether the partition had contents to be stored when it was looked at. */
   isWatched(owned: OwnedPartition): boolean {
     return this.#watched.has(owned);
   }
 
-  /** To be called when the partition may have other indexes than before. */
-  look(owned: OwnedPartition, searches: FullTextIndexes): void {
-    searches.sync();
-    if (this.#seen.get(searches) === searches.generation) return;
-    this.#seen.set(searches, searches.generation);
-    const texts: string[] = [];
-    for (const live of searches.all()) {
-      texts.push(live.text);
-      if (live.isHeld && !this.#asked.has(live)) this.#read(owned, live);
+  /** To be called when the partition may have other indexes or graphs than before. */
+  look(owned: OwnedPartition, engine: KvEngine): void {
+    engine.searches.sync();
+    engine.graphs.sync();
+    const generation = engine.searches.generation + engine.graphs.generation;
+    if (this.#seen.get(engine) === generation) return;
+    this.#seen.set(engine, generation);
+    const texts: ByteString[] = [];
+    for (const contents of contentsOf(engine)) {
+      texts.push(contents.text);
+      if (contents.wantsFile && !this.#asked.has(contents)) this.#read(owned, contents);
     }
     if (texts.length > 0) this.#watched.add(owned);
     else this.#watched.delete(owned);
-    if (this.#writing?.owned === owned && !texts.includes(this.#writing.live.text)) this.#discard(this.#writing);
-    this.files.keepOnly(owned.name, texts).catch((error: unknown) => this.#note(owned, error));
+    if (this.#writing?.owned === owned && !texts.includes(this.#writing.text)) this.#discard(this.#writing);
+    this.ports.files.keepOnly(owned.name, texts).catch((error: unknown) => this.#note(owned, error));
   }
 
   /** Writes no more files, because the actor ends. */
@@ -82,7 +91,7 @@ export class StoredIndexes {
     return this.#watched.size > 0 ? LOOK_EVERY_MS : undefined;
   }
 
-  /** Writes parts of an index until it has waited for the disk or `isOver`. */
+  /** Writes parts of a file until it has waited for the disk or `isOver`. */
   work(isOver: () => boolean): void {
     if (this.#isStopped) return;
     this.#writing ??= this.#nextDue();
@@ -115,45 +124,48 @@ export class StoredIndexes {
     writing.isUnwanted = true;
     if (writing.isBusy) return;
     this.#writing = undefined;
+    writing.pieces.return();
     writing.draft.discard().catch((error: unknown) => this.#note(writing.owned, error));
   }
 
   #nextDue(): Writing | undefined {
-    const nowMs = this.clock.monotonicMs();
+    const { clock, files, storage } = this.ports;
+    if (storage.isFull()) return undefined;
+    const nowMs = clock.monotonicMs();
     for (const owned of this.#watched) {
-      const { searches } = owned.engine ?? {};
-      if (searches === undefined) continue;
-      for (const live of searches.all()) {
-        if (!isDue(live) || nowMs - (this.#storedAtMs.get(live) ?? Number.NEGATIVE_INFINITY) < STORE_EVERY_MS) continue;
-        this.#storedAtMs.set(live, nowMs);
-        const draft = this.files.write(owned.name, live.text);
-        return { owned, live, pieces: live.pieces(), draft, isBusy: false, isUnwanted: false };
+      if (owned.engine === undefined) continue;
+      for (const contents of contentsOf(owned.engine)) {
+        const { items, unstored, text } = contents;
+        if (unstored === undefined || !isWorthStoring(items, unstored)) continue;
+        if (nowMs - (this.#storedAtMs.get(contents) ?? Number.NEGATIVE_INFINITY) < STORE_EVERY_MS) continue;
+        this.#storedAtMs.set(contents, nowMs);
+        const draft = files.write(owned.name, text);
+        return { owned, text, pieces: contents.pieces(), draft, isBusy: false, isUnwanted: false };
       }
     }
     return undefined;
   }
 
-  #read(owned: OwnedPartition, live: LiveIndex): void {
-    this.#asked.add(live);
-    this.files
-      .read(owned.name, live.text)
+  #read(owned: OwnedPartition, contents: StorableContents): void {
+    this.#asked.add(contents);
+    this.ports.files
+      .read(owned.name, contents.text)
       .catch((error: unknown) => {
         this.#note(owned, error);
         return undefined;
       })
       .then((bytes) => {
-        live.begin(bytes);
+        contents.begin(bytes);
         this.onRead(owned);
       });
   }
 
   #note(owned: OwnedPartition, error: unknown): void {
-    this.log.warn('index-file.failed', { partition: owned.name, error: describeError(error) });
+    this.ports.log.warn('index-file.failed', { partition: owned.name, error: describeError(error) });
   }
 }
 
-function isDue(live: LiveIndex): boolean {
-  const { unstored } = live;
-  const { size } = live.contents;
-  return unstored !== undefined && size >= MIN_DOCUMENTS && unstored >= Math.max(MIN_CHANGES, size * CHANGED_SHARE);
+function* contentsOf({ searches, graphs }: KvEngine): Iterable<StorableContents> {
+  yield* searches.all();
+  yield* graphs.all();
 }

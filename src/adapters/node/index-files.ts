@@ -3,21 +3,27 @@
  * A file is a list of pieces, each with its length and checksum; an empty piece ends it. With a key, pieces are encrypted.
  *
  *  IXF1 bytes are returned as they were written, or not at all
+ *  IXF2 a draft is removed only if its process has ended; several processes have one directory
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { type FileHandle, open, readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import type { ByteString, PartitionName } from '../../kernel/index.js';
 import type { IndexDraft, IndexFiles } from '../../ports/index.js';
 import { ensureDirectory, PRIVATE_FILE, readFileIfThere } from './files.js';
+import { isAlive } from './running-file.js';
 import { openBytes, sealBytes } from './sealed-bytes.js';
 
 const HEAD_BYTES = 8;
 const SUFFIX = '.index';
-/** A drafted file of a process that was killed has this suffix, and is removed with the next `keepOnly`. */
-const DRAFT_SUFFIX = '.draft';
+/** The name of a draft begins with the id of its process. */
+const DRAFT = /^(\d+)-.*\.draft$/;
+/** A draft without a new piece for so long is not of the living process with its id. */
+const DRAFT_IDLE_MS = 10 * 60_000;
+/** Unfinished drafts of this process. */
+const openDrafts = new Set<string>();
 
 export class NodeIndexFiles implements IndexFiles {
   constructor(
@@ -45,7 +51,10 @@ export class NodeIndexFiles implements IndexFiles {
     const directory = this.#directoryOf(partition);
     const kept = new Set(indexes.map(nameOf));
     const present = await readdir(directory).catch(() => []);
-    for (const name of present) if (!kept.has(name)) await rm(join(directory, name), { force: true });
+    for (const name of present) {
+      const path = join(directory, name);
+      if (!kept.has(name) && !(await isOpenDraft(path, name))) await rm(path, { force: true });
+    }
     if (kept.size === 0 && present.length > 0) await rmdir(directory).catch(() => undefined);
   }
 
@@ -60,6 +69,17 @@ function folderOf(partition: PartitionName): string {
 
 function nameOf(index: ByteString): string {
   return createHash('sha256').update(index, 'latin1').digest('hex').slice(0, 40) + SUFFIX;
+}
+
+/** Whether a process may still write the file. */
+async function isOpenDraft(path: string, name: string): Promise<boolean> {
+  const [, id] = DRAFT.exec(name) ?? [];
+  if (id === undefined) return false;
+  if (Number(id) === process.pid) return openDrafts.has(path);
+  if (!isAlive(Number(id))) return false;
+  // The id may be that of a process which was started after the writer's end.
+  const changed = await stat(path).catch(() => undefined);
+  return changed !== undefined && Date.now() - changed.mtimeMs < DRAFT_IDLE_MS;
 }
 
 /** A piece is bound to its file and its place there. */
@@ -99,7 +119,8 @@ class Draft implements IndexDraft {
     private readonly name: string,
     private readonly key: Uint8Array | undefined,
   ) {
-    this.#draft = join(directory, `${randomUUID()}${DRAFT_SUFFIX}`);
+    this.#draft = join(directory, `${process.pid}-${randomUUID()}.draft`);
+    openDrafts.add(this.#draft);
   }
 
   async append(piece: Uint8Array): Promise<void> {
@@ -114,9 +135,11 @@ class Draft implements IndexDraft {
     await this.#file?.close();
     // It is not synced: after a loss of power a damaged file is found by its checksums.
     await rename(this.#draft, join(this.directory, this.name));
+    openDrafts.delete(this.#draft);
   }
 
   async discard(): Promise<void> {
+    openDrafts.delete(this.#draft);
     await this.#file?.close().catch(() => undefined);
     await rm(this.#draft, { force: true });
   }

@@ -37,7 +37,7 @@ export async function readRunningFile(dataDir: string): Promise<Running | undefi
   return isAlive(running.pid) ? running : undefined;
 }
 
-function isAlive(pid: number): boolean {
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

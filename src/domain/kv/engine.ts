@@ -16,6 +16,7 @@ import { MAX_EVICTIONS } from './eviction.js';
 import { removeExpiredFields } from './field-expiry.js';
 import { FullTextIndexes } from './full-text-indexes.js';
 import type { HashRange } from './hash-slot.js';
+import { KeyGraphs } from './key-graphs.js';
 import { Keyspace } from './keyspace.js';
 import { Libraries } from './libraries.js';
 import { MAX_ANSWER_BYTES, MAX_COMMAND_MS } from './limits.js';
@@ -64,6 +65,7 @@ export class KvEngine {
   readonly outbox = new Outbox(this.effects);
   readonly closure = new Closure();
   readonly searches = new FullTextIndexes(this.keyspace);
+  readonly graphs = new KeyGraphs(this.keyspace);
   readonly statistics = new ServerCounters();
   readonly bounds: MemoryBounds;
   readonly run: UndoableExecution;

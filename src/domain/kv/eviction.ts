@@ -64,7 +64,7 @@ const MOST_DRAWS = 16;
 function otherThanIndexes(keyspace: Keyspace, draw: () => ByteString | undefined): ByteString | undefined {
   for (let draws = 0; draws < MOST_DRAWS; draws += 1) {
     const key = draw();
-    if (key === undefined || !keyspace.searchKeys.has(key)) return key;
+    if (key === undefined || !keyspace.derived.searches.has(key)) return key;
   }
   return undefined;
 }

@@ -38,7 +38,7 @@ export class FullTextIndexes implements SearchRegistry {
   constructor(private readonly keyspace: Keyspace) {}
 
   get size(): number {
-    return this.keyspace.searchKeys.size + this.#followed.size;
+    return this.keyspace.derived.searches.size + this.#followed.size;
   }
 
   get hasWork(): boolean {
@@ -80,7 +80,7 @@ export class FullTextIndexes implements SearchRegistry {
     const part = this.#followed.size > 0 ? this.partOf(given) : undefined;
     if (part !== undefined) return part;
     const name = this.nameOf(given);
-    return this.keyspace.searchKeys.has(name) ? this.find(name) : undefined;
+    return this.keyspace.derived.searches.has(name) ? this.find(name) : undefined;
   }
 
   follow(name: ByteString, value: FullTextIndex, isNew: boolean, skipsExisting: boolean): void {
@@ -117,7 +117,7 @@ export class FullTextIndexes implements SearchRegistry {
 
   /** Names and definitions of the indexes with keys in this partition. */
   *definitions(): Iterable<readonly [name: ByteString, text: ByteString]> {
-    for (const key of this.keyspace.searchKeys) {
+    for (const key of this.keyspace.derived.searches) {
       const value = this.keyspace.stored(key);
       if (value instanceof FullTextIndex) yield [key, value.text];
     }
@@ -142,16 +142,16 @@ export class FullTextIndexes implements SearchRegistry {
   }
 
   sync(): void {
-    if (this.#version === this.keyspace.searchVersion) return;
+    if (this.#version === this.keyspace.derived.searchVersion) return;
     this.#update();
   }
 
   #update(): void {
     const { keyspace } = this;
-    this.#version = keyspace.searchVersion;
+    this.#version = keyspace.derived.searchVersion;
     this.generation += 1;
     const values = new Set<FullTextIndex>(this.#followed.keys());
-    for (const key of keyspace.searchKeys) {
+    for (const key of keyspace.derived.searches) {
       const value = keyspace.stored(key);
       if (value instanceof FullTextIndex) values.add(value);
     }

@@ -49,6 +49,7 @@ export { ALIAS_EFFECT } from './search-aliases.js';
 export * from './server-info.js';
 export { SetInPlace } from './set-in-place.js';
 export { Rate } from './statistics.js';
+export type { StorableContents } from './stored-contents.js';
 export { restRefusal } from './transaction.js';
 export { Crc64 } from './types/crc64.js';
 export { NEWEST_RDB_VERSION } from './types/rdb/decode-dump.js';

@@ -14,6 +14,7 @@
  */
 import type { ByteString } from '../../kernel/index.js';
 import type { AccessLog } from './access-log.js';
+import { DerivedKeys } from './derived-keys.js';
 import { EditedStrings } from './edited-strings.js';
 import { type Effects, expiredEffect } from './effects.js';
 import { KeyChanges } from './key-changes.js';
@@ -44,9 +45,7 @@ export class Keyspace {
   readonly changes = new KeyChanges();
   /** When keys were last used; undefined unless the eviction policy needs it. */
   access: AccessLog | undefined;
-  /** Keys of type `search`; `searchVersion` grows with every change of them. */
-  #searchKeys = new Set<ByteString>();
-  searchVersion = 0;
+  readonly derived = new DerivedKeys();
   /** The memory of indexes, which is charged to the database. */
   derivedBytes = 0;
   /** Called for each new key and each lookup of a missing key; set only while those events are enabled. */
@@ -91,10 +90,6 @@ export class Keyspace {
   /** Bytes of keys and values. */
   get bytes(): number {
     return this.#stringBytes;
-  }
-
-  get searchKeys(): ReadonlySet<ByteString> {
-    return this.#searchKeys;
   }
 
   /** The value, for a command that only reads. */
@@ -238,7 +233,7 @@ export class Keyspace {
       this.#undo === undefined &&
       this.access === undefined &&
       this.onNew === undefined &&
-      this.#fieldExpiries.size + this.#raw.size + this.#searchKeys.size === 0;
+      this.#fieldExpiries.size + this.#raw.size + this.derived.size === 0;
     const before = isBare ? this.#values.exchangeInPlace(set) : NOT_TAKEN;
     if (before === NOT_TAKEN) {
       this.set(set.key, set.value);
@@ -255,7 +250,7 @@ export class Keyspace {
     if (this.#raw.size > 0) this.#raw.delete(key);
     this.#stringBytes += sizeOf(value) - (before === undefined ? -key.length : sizeOf(before));
     this.noteInstants(key, value);
-    this.#noteSearchKey(key, value);
+    this.derived.note(key, value);
     if (before === undefined && this.onNew !== undefined) this.onNew(key);
     if (this.access !== undefined) this.access.touch(key, this.nowMs);
     this.changes.note(key);
@@ -275,6 +270,7 @@ export class Keyspace {
       return true;
     }
     this.noteInstants(key, collection);
+    if (collection.graphFile !== undefined) this.derived.noteGraph(key);
     this.changes.note(key);
     return false;
   }
@@ -289,22 +285,21 @@ export class Keyspace {
     if (this.#raw.size > 0) this.#raw.delete(key);
     if (this.#expiries.size > 0) this.#expiries.delete(key);
     if (this.#fieldExpiries.size > 0) this.#fieldExpiries.delete(key);
-    this.#noteSearchKey(key, undefined);
+    this.derived.note(key, undefined);
     this.access?.forget(key);
     this.changes.note(key);
     return true;
   }
 
   clear(): void {
-    if (this.#undo !== undefined) this.#keepEverything();
+    const revertDerived = this.derived.clear();
+    if (this.#undo !== undefined) this.#keepEverything(revertDerived);
     this.#values = new EditedStrings();
     this.#raw = new Set();
     this.#expiries = new SegmentedMap();
     this.access?.clear();
     this.#fieldExpiries = new SegmentedMap();
     this.#stringBytes = 0;
-    this.#searchKeys = new Set();
-    this.searchVersion += 1;
     this.changes.noteEverything();
   }
 
@@ -389,12 +384,6 @@ export class Keyspace {
     }
   }
 
-  #noteSearchKey(key: ByteString, value: Value | undefined): void {
-    if (typeof value === 'object' && value.kind === 'search') this.#searchKeys.add(key);
-    else if (this.#searchKeys.size === 0 || !this.#searchKeys.delete(key)) return;
-    this.searchVersion += 1;
-  }
-
   /** From now on values are kept before they are overwritten (KE7), until `endUndo` or `undo`. */
   beginUndo(): void {
     this.#log.begin();
@@ -447,14 +436,13 @@ export class Keyspace {
   }
 
   /** Only the first clear is kept: keys created after it are discarded with the restore. */
-  #keepEverything(): void {
+  #keepEverything(revertDerived: () => void): void {
     if (this.#log.isCleared) return;
     this.#log.isCleared = true;
     const values = this.#values;
     const expiries = this.#expiries;
     const fieldExpiry = this.#fieldExpiries;
     const raw = this.#raw;
-    const searchKeys = this.#searchKeys;
     const { access } = this;
     const marks = access?.marks;
     this.#revertClear = () => {
@@ -462,8 +450,7 @@ export class Keyspace {
       this.#expiries = expiries;
       this.#fieldExpiries = fieldExpiry;
       this.#raw = raw;
-      this.#searchKeys = searchKeys;
-      this.searchVersion += 1;
+      revertDerived();
       if (access !== undefined && marks !== undefined) access.marks = marks;
     };
   }

@@ -16,6 +16,7 @@ import { type FieldValues, valuesIn, valuesInEntry } from './search-documents.js
 import type { SearchedIndex } from './search-registry.js';
 import { mergeSorted } from './slices.js';
 import type { Steps } from './steps.js';
+import type { StorableContents } from './stored-contents.js';
 import type { FullTextIndex } from './types/full-text-index.js';
 import { Stream } from './types/stream.js';
 import { idAfter, MAX_ID, MIN_ID, type StreamId } from './types/stream-id.js';
@@ -36,7 +37,7 @@ const WANTED_TIMES = 1.5;
 /** Whether so many more bytes fit. @param isForAWhile old and new contents are there until the new ones are complete */
 export type MayHold = (bytes: number, isForAWhile: boolean) => boolean;
 
-export class LiveIndex implements SearchedIndex {
+export class LiveIndex implements SearchedIndex, StorableContents {
   readonly definition: IndexDefinition;
   #contents: IndexContents;
   /** Changed keys, in the order of their first change, with the number of that change. */
@@ -102,23 +103,24 @@ export class LiveIndex implements SearchedIndex {
     return this.value.text;
   }
 
-  get isHeld(): boolean {
+  get wantsFile(): boolean {
     return this.#isHeld;
   }
 
-  /** Ends the wait for stored contents. They are compared with the keys. @param stored undefined: there are none */
+  get items(): number {
+    return this.#contents.size;
+  }
+
   begin(stored: Uint8Array | undefined): void {
     this.#isHeld = false;
     this.#stored = stored;
   }
 
-  /** Changes since the contents were stored; undefined: they are not to be stored. */
   get unstored(): number | undefined {
     if (!this.#isBuilt || this.#next !== undefined || this.definition.stream !== undefined) return undefined;
     return this.#changes - this.#changesStored;
   }
 
-  /** The contents as bytes; work may be done between two pieces. */
   pieces(): Generator<Uint8Array | undefined, void> {
     this.#changesStored = this.#changes;
     return this.#contents.pieces(this.value.text);

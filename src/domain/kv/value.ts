@@ -1,5 +1,6 @@
 /** The values of keys: strings and collections. */
 import type { ByteString } from '../../kernel/index.js';
+import type { GraphFile } from './types/graph-file.js';
 
 type CollectionKind =
   | 'hash'
@@ -60,6 +61,8 @@ export interface Collection {
   readonly hasOrder: boolean;
   /** Set while any of its parts has an expiry. */
   readonly fieldExpiry?: FieldExpiry | undefined;
+  /** Of many vectors: their graph, which is stored in a file. */
+  readonly graphFile?: GraphFile | undefined;
   clone(): Collection;
   /** While set, each change first records its inverse here. */
   undo: UndoRecorder | undefined;

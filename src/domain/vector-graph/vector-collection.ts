@@ -13,7 +13,7 @@ import { StoredGraph, storedGraphPieces } from './stored-graph.js';
 export type Likeness = 'COSINE' | 'EUCLIDEAN' | 'DOT';
 
 /** Fewer vectors are compared one by one, which takes about 4 ms for 384 numbers each. */
-const GRAPH_FROM = 10_000;
+export const GRAPH_FROM = 10_000;
 /** Removed nodes that the graph is mended for … */
 const MEND_FROM = 1000;
 /** … when they are this share of its nodes. */

@@ -1,6 +1,9 @@
-/** Encryption at rest of a real process: texts of tenants in no byte of its data directory, wrong keys, and a rotation. */
+/**
+ * Encryption at rest of a real process: texts of tenants in no byte of its data directory, wrong keys, and a rotation. It
+ * is killed, and takes over the graph of a vector set from its encrypted file.
+ */
 import { randomBytes } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Canary } from '../../support/canary.js';
@@ -30,7 +33,12 @@ const TEXTS = {
   header: 'canary-of-a-header-0123456789',
   destination: 'canary-of-a-destination-0123456789',
   document: 'canary-of-a-document-0123456789',
+  vector: 'canary-of-a-vector-0123456789',
 };
+/** Enough for a graph in a file, of which half have to be linked. */
+const VECTORS = 10_000;
+const QUERIES_IN_A_CALL = 100;
+const NEAREST = ['VSIM', 'near', 'VALUES', '3', '0.3', '0.4', '0.1', 'COUNT', '20'];
 const LONG = { timeoutMs: 30_000, everyMs: 100 };
 
 describe('a process with MILLRACE_ENCRYPTION_KEY', () => {
@@ -85,8 +93,42 @@ describe('a process with MILLRACE_ENCRYPTION_KEY', () => {
     await searchCall(documents, 'upsert-data', [{ id: '1', content: { title: TEXTS.document } }]);
   }
 
+  async function pipeline(commands: readonly (readonly (string | number)[])[]): Promise<unknown[]> {
+    const answer = await fetch(`${millrace.kvUrl}/pipeline`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TOKEN}` },
+      body: JSON.stringify(commands),
+    });
+    expect(answer.status).to.equal(200);
+    return ((await answer.json()) as { result: unknown }[]).map(({ result }) => result);
+  }
+
+  const indexFiles = () =>
+    readdirSync(join(dataDir, 'indexes'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+      name.endsWith('.index'),
+    );
+
+  /** A vector set with a graph that queries have built. */
+  async function writeGraph(): Promise<void> {
+    for (let from = 0; from < VECTORS; from += 1000) {
+      const added = Array.from({ length: 1000 }, (_, step) => {
+        const at = from + step;
+        return ['VADD', 'near', 'VALUES', 3, Math.sin(at), Math.cos(3 * at), Math.sin(7 * at), `${TEXTS.vector}-${at}`];
+      });
+      await pipeline(added);
+    }
+    await eventually(
+      async () => {
+        await pipeline(Array.from({ length: QUERIES_IN_A_CALL }, () => NEAREST));
+        expect(indexFiles()).to.have.length(1);
+      },
+      { timeoutMs: 60_000 },
+    );
+  }
+
   it('writes no text of a tenant and no secret to its data directory, in snapshots and read models', async () => {
     await write();
+    await writeGraph();
     // The log of messages is in the file of the read models.
     await eventually(async () => {
       const logs = await fetch(`${millrace.addresses.queue}/v2/logs`, {
@@ -99,9 +141,22 @@ describe('a process with MILLRACE_ENCRYPTION_KEY', () => {
     expect(await canary.inFiles(dataDir), 'after a kill').to.deep.equal([]);
   });
 
-  it('opens with either key after millrace encryption rotate, and only with the new one after retire', async () => {
+  async function takesOverTheGraph(): Promise<void> {
+    // Without a query no graph is built.
+    await eventually(async () => {
+      const [facts] = await pipeline([['VINFO', 'near']]);
+      expect((facts as unknown[])[(facts as unknown[]).indexOf('max-level') + 1]).to.be.above(0);
+    }, LONG);
+    const [found, exact] = await pipeline([NEAREST, [...NEAREST, 'TRUTH']]);
+    expect(found).to.deep.equal(exact);
+    await pipeline([['DEL', 'near']]);
+    await eventually(() => expect(indexFiles()).to.deep.equal([]), LONG);
+  }
+
+  it('opens with its files after a kill, with either key after millrace encryption rotate, and only with the new one after retire', async () => {
     millrace = await begin('first');
     expect(await eventually(() => millrace.kv.ask('GET', TEXTS.key), LONG)).to.equal(TEXTS.value);
+    await takesOverTheGraph();
     const both = { ...environment, MILLRACE_ENCRYPTION_KEY: key('first'), MILLRACE_ENCRYPTION_NEXT_KEY: key('second') };
     const rotated = await runMillrace(['encryption', 'rotate'], both);
     expect(rotated.code, rotated.stderr).to.equal(0);

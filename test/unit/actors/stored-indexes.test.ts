@@ -1,4 +1,4 @@
-/** Proves STI2: a draft of an index file is completed or discarded. */
+/** Proves STI2: a draft of an index file is completed or discarded, STI3: no file is written while the disk is nearly full. */
 import { expect } from 'chai';
 import type { OwnedPartition } from '../../../src/actors/kv-shard/owned-partition.js';
 import { StoredIndexes } from '../../../src/actors/kv-shard/stored-indexes.js';
@@ -19,6 +19,7 @@ describe('the draft of an index file', () => {
   let stored: StoredIndexes;
   let steps: string[];
   let fails: boolean;
+  let isDiskFull: boolean;
   const run = (line: string) => {
     const words = line.split(' ');
     engine.execute(findCommand(words) as CommandSpec, words, 1);
@@ -31,6 +32,7 @@ describe('the draft of an index file', () => {
   beforeEach(() => {
     steps = [];
     fails = false;
+    isDiskFull = false;
     engine = new KvEngine(seededRandom(1), { nowMicros: () => 0, info: () => new Map() });
     run('SEARCH.CREATE i ON HASH PREFIX 1 h: SCHEMA t TEXT');
     for (let id = 0; id < DOCUMENTS; id += 1) run(`HSET h:${id} t word${id}`);
@@ -47,8 +49,8 @@ describe('the draft of an index file', () => {
       keepOnlyOf: async () => undefined,
     };
     const log: Log = { ...silentLog, warn: () => steps.push('warning') };
-    stored = new StoredIndexes(files, CLOCK, log, () => undefined);
-    stored.look(owned, engine.searches);
+    stored = new StoredIndexes({ files, clock: CLOCK, log, storage: { isFull: () => isDiskFull } }, () => undefined);
+    stored.look(owned, engine);
   });
 
   it('is completed when all pieces are written', async () => {
@@ -72,9 +74,18 @@ describe('the draft of an index file', () => {
   it('is discarded when its index is dropped', async () => {
     await work();
     run('SEARCH.DROP i');
-    stored.look(owned, engine.searches);
+    stored.look(owned, engine);
     await work();
     expect(steps).to.deep.equal(['append', 'discard']);
+  });
+
+  it('is not begun while the disk is nearly full', async () => {
+    isDiskFull = true;
+    await work();
+    expect(steps).to.deep.equal([]);
+    isDiskFull = false;
+    await work();
+    expect(steps).to.deep.equal(['append']);
   });
 
   it('is discarded when a piece cannot be written', async () => {

@@ -198,7 +198,7 @@ describe('edge/kv: an index in a database of several partitions', () => {
     await both('SEARCH.ALIASDEL', 'other');
     await both('TYPE', 'i');
     await both('DBSIZE');
-    const names = three.engines.flatMap(({ keyspace }) => [...keyspace.searchKeys]);
+    const names = three.engines.flatMap(({ keyspace }) => [...keyspace.derived.searches]);
     expect(names.sort()).to.deep.equal(['a1', 'b2', 'c3', 'i']);
   });
 

@@ -5,7 +5,14 @@
  *  NV1 results are ordered by closeness, then by name
  */
 import type { ByteString } from '../../../kernel/index.js';
-import { type Likeness, type Precision, type QueryVector, VectorCollection } from '../../vector-graph/index.js';
+import {
+  GRAPH_FROM,
+  type Likeness,
+  type Precision,
+  type QueryVector,
+  VectorCollection,
+} from '../../vector-graph/index.js';
+import { GraphFile } from './graph-file.js';
 
 const ELEMENT_BYTES = 4;
 /** A Map entry, the name's header, a place in the list of names, and the links of the graph. */
@@ -39,12 +46,13 @@ export class NamedVectors {
   readonly #ordinals = new Map<ByteString, number>();
   readonly #names: ByteString[] = [];
   #nameBytes = 0;
+  #graphFile: GraphFile | undefined;
 
   constructor(
     readonly dimension: number,
     readonly likeness: Likeness,
     readonly precision: Precision,
-    graphFrom?: number,
+    private readonly graphFrom = GRAPH_FROM,
   ) {
     this.#vectors = new VectorCollection(dimension, likeness, precision, graphFrom);
   }
@@ -60,6 +68,19 @@ export class NamedVectors {
   /** The graph as far as it is built. */
   get graph(): Pick<VectorCollection, 'linked' | 'topLevel' | 'ordinals'> {
     return this.#vectors;
+  }
+
+  /** Of vectors that are, or were, enough for a graph. */
+  get graphFile(): GraphFile | undefined {
+    if (this.#graphFile === undefined && this.size >= this.graphFrom / 2) {
+      const names = {
+        nameOf: (ordinal: number) => this.#names[ordinal],
+        ordinalOf: (name: ByteString) => this.#ordinals.get(name),
+      };
+      const shape = `${this.likeness} ${this.precision} ${this.dimension}`;
+      this.#graphFile = new GraphFile(this.#vectors, names, shape);
+    }
+    return this.#graphFile;
   }
 
   has(name: ByteString): boolean {
@@ -158,6 +179,7 @@ export class NamedVectors {
 
   *#build(slices: number): Generator<void> {
     for (let done = 0; done < slices && this.#vectors.needsBuild; done += 1) {
+      if (this.#graphFile?.mayBuild === false) return;
       this.#vectors.build();
       yield;
     }

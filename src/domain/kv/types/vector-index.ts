@@ -45,6 +45,10 @@ export class VectorIndex implements Collection {
     return INDEX_OVERHEAD_BYTES + this.#vectors.bytes;
   }
 
+  get graphFile(): NamedVectors['graphFile'] {
+    return this.#vectors.graphFile;
+  }
+
   get(id: ByteString): Float32Array | undefined {
     return this.#vectors.get(id);
   }

@@ -55,6 +55,10 @@ export class VectorSet implements Collection {
     return this.#vectors.graph;
   }
 
+  get graphFile(): NamedVectors['graphFile'] {
+    return this.#vectors.graphFile;
+  }
+
   has(element: ByteString): boolean {
     return this.#vectors.has(element);
   }

@@ -6,17 +6,12 @@
  *  SGF2 a lost, damaged or outdated file costs time, and no result
  */
 import { bytesOfText, describeError, type PartitionName } from '../../../kernel/index.js';
-import type { Clock, IndexFiles, Log } from '../../../ports/index.js';
+import { type Clock, type IndexFiles, isWorthStoring, type Log, STORE_EVERY_MS } from '../../../ports/index.js';
 import type { VectorDatabase } from './vector-database.js';
 import type { VectorNamespace } from './vector-namespace.js';
 
 /** Fewer vectors are linked within seconds. */
 const MIN_LINKED = 5000;
-/** A graph is stored again after so many changes, at least this share of its vectors, … */
-const MIN_CHANGES = 1000;
-const CHANGED_SHARE = 0.02;
-/** … and not more often, because all of it is written. */
-const STORE_EVERY_MS = 60_000;
 
 /** Lets other work run; false: the fold has ended. */
 export type Pause = () => Promise<boolean>;
@@ -92,9 +87,9 @@ export class StoredGraphs {
 
   #dueInMs(namespace: VectorNamespace): number | undefined {
     const { dense } = namespace;
-    if (!dense.isAtRest || dense.linked < MIN_LINKED) return undefined;
+    if (!dense.isAtRest) return undefined;
     const { changes, atMs } = this.#stored.get(namespace) ?? { changes: 0, atMs: Number.NEGATIVE_INFINITY };
-    if (dense.changes - changes < Math.max(MIN_CHANGES, CHANGED_SHARE * dense.linked)) return undefined;
+    if (!isWorthStoring(dense.linked, dense.changes - changes)) return undefined;
     return Math.max(0, atMs + STORE_EVERY_MS - this.clock.monotonicMs());
   }
 

@@ -1,6 +1,6 @@
-/** Proves IXF1: the files of indexes. */
-
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+/** Proves IXF1 and IXF2: the files of indexes. */
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -56,16 +56,35 @@ describe('files of indexes', () => {
     expect(await readdir(join(root, 'indexes'))).to.deep.equal([]);
   });
 
-  it('are removed with their index, drafts too', async () => {
+  it('are removed with their index', async () => {
     const directory = await written('a', 'one');
     await written('b', 'two');
-    const draft = files.write(PARTITION, 'c');
-    await draft.append(Buffer.from('half'));
     await files.keepOnly(PARTITION, ['b']);
-    await draft.discard();
     expect(await readdir(directory)).to.have.length(1);
     expect(String(await files.read(PARTITION, 'b'))).to.equal('two');
     await files.keepOnly(PARTITION, []);
     expect(await readdir(join(root, 'indexes'))).to.deep.equal([]);
+  });
+
+  it('are not removed while they are being written, by this process or another one', async () => {
+    const draft = files.write(PARTITION, 'c');
+    await draft.append(Buffer.from('half'));
+    const directory = await written('b', 'two');
+    const ofOther = join(directory, `${process.ppid}-other.draft`);
+    await writeFile(ofOther, 'half');
+    await files.keepOnly(PARTITION, []);
+    expect(await readdir(directory)).to.have.length(2);
+    await draft.complete();
+    expect(String(await files.read(PARTITION, 'c'))).to.equal('half');
+  });
+
+  it('are removed unfinished after a kill of their process, even if its id is used again', async () => {
+    const directory = await written('a', 'one');
+    const ended = spawnSync(process.execPath, ['--version']).pid;
+    const longAgo = new Date(Date.now() - 3_600_000);
+    for (const id of [ended, process.pid, process.ppid]) await writeFile(join(directory, `${id}-old.draft`), 'half');
+    await utimes(join(directory, `${process.ppid}-old.draft`), longAgo, longAgo);
+    await files.keepOnly(PARTITION, ['a']);
+    expect(await readdir(directory)).to.have.length(1);
   });
 });

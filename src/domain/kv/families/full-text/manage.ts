@@ -83,7 +83,7 @@ export function listWordsOf(args: Args): ListWords {
 export const listIndexes: Handler = ({ args, keyspace }) => {
   const { glob, limit, offset } = listWordsOf(args);
   const listed: Reply[] = [];
-  for (const name of [...keyspace.searchKeys].sort()) {
+  for (const name of [...keyspace.derived.searches].sort()) {
     const value = keyspace.isThere(name) ? keyspace.stored(name) : undefined;
     if (!(value instanceof FullTextIndex) || glob?.(name) === false) continue;
     listed.push(['name', name, 'type', value.definition.source]);
