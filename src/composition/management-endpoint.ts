@@ -12,6 +12,7 @@ import {
   createAdminHandler,
   createConsoleHandler,
   createManagementServer,
+  createMcpHandlers,
   createSearchHandler,
   leadsBrowsers,
   type PublicUrls,
@@ -73,6 +74,7 @@ export function managementEndpoint(c: DependencyContainer, options: ManagementEn
       consoleHandler(c, options, search),
       scrapeHandler(c, options),
       docs,
+      ...mcpHandlers(c, options),
     ],
     ...endpoint,
   });
@@ -171,6 +173,20 @@ function consoleHandler(c: DependencyContainer, options: ManagementEndpointOptio
     readFile: readConsoleFile,
     signIns: guard.of('console'),
     budget: endpoint.budget,
+  });
+}
+
+function mcpHandlers(c: DependencyContainer, options: ManagementEndpointOptions): readonly Middleware[] {
+  const { mcp } = c.resolve(tokens.CONFIG).endpoints;
+  if (mcp === 'off') return [];
+  return createMcpHandlers({
+    ...sharedParts(c),
+    ...sessionParts(c, options),
+    providers: tokens.ifRegistered(c, tokens.IDENTITY_PROVIDERS),
+    mayChange: mcp === 'change',
+    signIns: options.guard.of('mcp'),
+    budget: options.endpoint.budget,
+    version: VERSION,
   });
 }
 

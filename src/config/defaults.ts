@@ -118,6 +118,10 @@ export const DEFAULTS = {
     'alias',
     'Published receivers look for the alias; both where some of yours look for Svc- headers.',
   ),
+  mcp: as(
+    'off',
+    'The Model Context Protocol at /mcp of the management port (docs/guide/mcp.md): off; read for tools that only read; change also for tools that change data. The code for it is loaded with the first call.',
+  ),
   portalFrameAncestors: as(
     [],
     'No page shows the portal of applications in a frame, so none can lead its user to click there unseen.',

@@ -80,6 +80,7 @@ class EndpointSettings {
   @setting(addressRanges()) readonly trustedProxies!: readonly AddressRange[];
   @setting(wireAlias()) readonly wireAlias!: WireAlias | undefined;
   @setting(oneOf('alias', 'both')) readonly wireAliasDeliver!: 'alias' | 'both';
+  @setting(oneOf('off', 'read', 'change')) readonly mcp!: 'off' | 'read' | 'change';
   @setting(pageOrigins()) readonly portalFrameAncestors!: readonly string[];
   @setting(path('a JSON file with title, colours, logo and words')) readonly portalFile!: string | undefined;
 }

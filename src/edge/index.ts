@@ -5,6 +5,7 @@ export * from './console/index.js';
 export { refusalOf } from './error-map.js';
 export * from './kv/index.js';
 export * from './management/index.js';
+export * from './mcp/index.js';
 export * from './queue/index.js';
 export * from './resp/index.js';
 export * from './search/index.js';

@@ -12,7 +12,16 @@ import type { Clock, Counter, Log, Metrics, Timers } from '../ports/index.js';
 import { plain } from './http/client-address.js';
 
 /** The endpoint's name in the counter's label and in the log. */
-export type SignInEndpoint = 'rest' | 'resp' | 'queue' | 'management' | 'admin' | 'search' | 'monitoring' | 'console';
+export type SignInEndpoint =
+  | 'rest'
+  | 'resp'
+  | 'queue'
+  | 'management'
+  | 'admin'
+  | 'search'
+  | 'monitoring'
+  | 'console'
+  | 'mcp';
 
 export interface SignInGuardPorts {
   readonly clock: Clock;

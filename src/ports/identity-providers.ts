@@ -3,6 +3,7 @@
  *
  *  IDP1 an identity comes from an id token with a checked signature, issuer, audience, time and nonce
  *  IDP2 no error and no log has a token, a code or the client's secret
+ *  IDP3 an access token counts only with a checked signature, issuer, time, and this installation's resource as audience
  */
 
 /** One provider, as the sign-in page shows it. */
@@ -39,6 +40,18 @@ export interface ProviderIdentity {
   readonly tokens: ProviderTokens;
 }
 
+/** An access token that a provider has issued for a resource of this installation. */
+export interface AccessIdentity {
+  readonly provider: string;
+  readonly subject: string;
+  /** Undefined: the token has no verified address. */
+  readonly email: string | undefined;
+  /** Undefined: the token names no groups. */
+  readonly groups: readonly string[] | undefined;
+  readonly scopes: readonly string[];
+  readonly untilMs: number;
+}
+
 /** A device that waits for a person who signs in at the provider with another one. */
 export interface BegunDevice {
   readonly deviceCode: string;
@@ -68,6 +81,12 @@ export interface IdentityProviders {
   beginDevice(provider: string): Promise<BegunDevice>;
   /** @returns undefined while the person has not decided. @throws as `finish` */
   finishDevice(provider: string, deviceCode: string): Promise<ProviderIdentity | undefined>;
+  /** The addresses by which providers name themselves. */
+  readonly issuers: readonly string[];
+  /** IDP3. @throws INVALID with the reason, TIMED_OUT if the provider does not answer */
+  identityOf(accessToken: string, resource: string): Promise<AccessIdentity>;
+  /** The provider's description of itself (RFC 8414). @throws NOT_FOUND, TIMED_OUT */
+  descriptionOf(provider: string): Promise<object>;
   /** The rules by which the groups of a provider give roles. */
   rolesOf(provider: string): readonly ProviderGroupRole[];
 }

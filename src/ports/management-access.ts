@@ -1,5 +1,12 @@
 /** Grants of the management API and of search tokens, from this process's copy of the control state. */
-import type { PersonRole, SearchIndex, SearchLimits, SignInSession, TeamRole } from '../domain/control/index.js';
+import type {
+  PersonRole,
+  ProviderPerson,
+  SearchIndex,
+  SearchLimits,
+  SignInSession,
+  TeamRole,
+} from '../domain/control/index.js';
 import type { VectorShape } from '../domain/search/index.js';
 import type { AccountId, DatabaseId } from '../kernel/index.js';
 import type { ProviderGroupRole } from './identity-providers.js';
@@ -29,6 +36,8 @@ export interface ManagementAccess {
    * @throws CONTROL_STALE as `Access` does
    */
   grantForKey(email: string, key: string): ManagementGrant | undefined;
+  /** The same for a key alone, which programs send as a bearer token. @throws CONTROL_STALE */
+  grantForBearer(key: string): ManagementGrant | undefined;
   /** @throws CONTROL_STALE */
   isSignedOut(session: string): boolean;
   /**
@@ -40,6 +49,8 @@ export interface ManagementAccess {
   sessionNamed(session: string): SignInSession | undefined;
   /** The accounts that the groups of a provider's person give access to. */
   providedAccounts(email: string): readonly ProvidedAccount[];
+  /** The person with the provider's id; undefined: never signed in, or without a role since. */
+  personOf(provider: string, subject: string): Pick<ProviderPerson, 'email' | 'roles'> | undefined;
   /** The roles that the groups of a person give in the accounts of the moment. */
   rolesOfGroups(rules: readonly ProviderGroupRole[], groups: readonly string[]): readonly PersonRole[];
   /** The account of the installation's operators, as far as this process knows. */

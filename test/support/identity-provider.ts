@@ -1,5 +1,6 @@
 /** A real OpenID provider on loopback, with people by name; signing in there is one call without a browser. */
 import { createServer, type Server } from 'node:http';
+import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import Provider, { type Configuration } from 'oidc-provider';
 
 export interface Person {
@@ -16,6 +17,9 @@ export class IdentityProviderStand {
   accessSeconds = 3600;
   /** Answers all requests instead of the provider. */
   instead: ((url: string) => { readonly status: number; readonly body: string } | undefined) | undefined;
+  /** Access tokens for resources have the e-mail and the groups of the person. */
+  tellsGroups = false;
+  readonly #keys = generateKeyPair('RS256', { extractable: true });
   #server: Server | undefined;
   issuer = '';
 
@@ -24,7 +28,7 @@ export class IdentityProviderStand {
     this.#server = server;
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     this.issuer = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
-    const provider = new Provider(this.issuer, this.#configuration(redirectUris, logoutUris));
+    const provider = new Provider(this.issuer, await this.#configuration(redirectUris, logoutUris));
     const answer = provider.callback();
     server.on('request', (request, response) => {
       const given = this.instead?.(request.url ?? '');
@@ -37,6 +41,14 @@ export class IdentityProviderStand {
   async stop(): Promise<void> {
     this.#server?.closeAllConnections();
     await new Promise((resolve) => this.#server?.close(resolve));
+  }
+
+  /** A token as the provider signs it. @param key default: its own */
+  async tokenOf(claims: JWTPayload, key?: Awaited<ReturnType<typeof generateKeyPair>>['privateKey']): Promise<string> {
+    const nowS = Math.floor(Date.now() / 1000);
+    const all = { iss: this.issuer, iat: nowS, exp: nowS + 600, client_id: ASSISTANT, ...claims };
+    const header = { alg: 'RS256', kid: KEY_ID, typ: 'at+jwt' };
+    return new SignJWT(all).setProtectedHeader(header).sign(key ?? (await this.#keys).privateKey);
   }
 
   /** As a JSON list for the setting, with the rules. */
@@ -97,8 +109,10 @@ export class IdentityProviderStand {
     await this.#filledIn(url, name, (page) => page.includes('signed in') || page.includes('Sign-in Success'));
   }
 
-  #configuration(redirectUris: readonly string[], logoutUris: readonly string[]): Configuration {
+  async #configuration(redirectUris: readonly string[], logoutUris: readonly string[]): Promise<Configuration> {
+    const jwk = { ...(await exportJWK((await this.#keys).privateKey)), kid: KEY_ID, alg: 'RS256', use: 'sig' };
     return {
+      jwks: { keys: [jwk] },
       clients: [
         {
           client_id: 'millrace',
@@ -108,6 +122,14 @@ export class IdentityProviderStand {
           grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
           response_types: ['code'],
         },
+        {
+          client_id: ASSISTANT,
+          token_endpoint_auth_method: 'none',
+          application_type: 'native',
+          redirect_uris: [ASSISTANT_CALLBACK],
+          grant_types: ['authorization_code', 'refresh_token'],
+          response_types: ['code'],
+        },
       ],
       cookies: { keys: ['of tests'] },
       claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['groups'] },
@@ -115,6 +137,22 @@ export class IdentityProviderStand {
         devInteractions: { enabled: true },
         deviceFlow: { enabled: true },
         rpInitiatedLogout: { enabled: true },
+        resourceIndicators: {
+          enabled: true,
+          defaultResource: () => [],
+          useGrantedResource: () => true,
+          getResourceServerInfo: (_context, resource) => ({
+            scope: 'millrace:change',
+            audience: resource,
+            accessTokenFormat: 'jwt',
+            jwt: { sign: { alg: 'RS256' } },
+          }),
+        },
+      },
+      extraTokenClaims: (_context, token) => {
+        const person = this.people.get('accountId' in token ? String(token.accountId) : '');
+        if (!this.tellsGroups || person === undefined) return undefined;
+        return { email: person.email, email_verified: true, groups: [...person.groups] };
       },
       ttl: { AccessToken: () => this.accessSeconds },
       findAccount: (_context, id) => {
@@ -127,4 +165,8 @@ export class IdentityProviderStand {
   }
 }
 
+/** A program without a secret, which proves itself with PKCE. */
+export const ASSISTANT = 'assistant';
+export const ASSISTANT_CALLBACK = 'http://127.0.0.1:2/callback';
+const KEY_ID = 'key-of-tests';
 const SECRET = 'the-secret-of-the-client-millrace';

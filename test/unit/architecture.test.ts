@@ -24,11 +24,11 @@ const ALLOWED: Record<string, readonly string[]> = {
   // Runs in a browser: it knows the API and nothing else of ours.
   console: [],
 };
-const MOST_LINES_OF_WIRING = 2020;
+const MOST_LINES_OF_WIRING = 2060;
 const ANYTHING = ['composition', 'cli'];
 
 /** Folders that answer on a port or a part of one; they do not know each other. */
-const FACES = ['admin', 'console', 'kv', 'management', 'monitoring', 'queue', 'resp', 'search'];
+const FACES = ['admin', 'console', 'kv', 'management', 'mcp', 'monitoring', 'queue', 'resp', 'search'];
 
 /**
  * The folders of `domain/queue` in layers: a folder imports only folders of the layers before its own. So `delivery`

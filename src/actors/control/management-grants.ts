@@ -39,6 +39,13 @@ export class ManagementGrants implements ManagementAccess {
     return this.#grantOf(found);
   }
 
+  grantForBearer(key: string): ManagementGrant | undefined {
+    this.view.requireFresh();
+    const sha256 = hashSecret(key);
+    const found = this.#keyOf(sha256);
+    return found !== undefined && isEqual(found.sha256, sha256) ? this.#grantOf(found) : undefined;
+  }
+
   isSignedOut(session: string): boolean {
     this.view.requireFresh();
     return this.view.state.signedOut.has(session);
@@ -67,6 +74,10 @@ export class ManagementGrants implements ManagementAccess {
       const found = accounts.get(account);
       return found === undefined ? [] : [{ account, name: found.name, role }];
     });
+  }
+
+  personOf(provider: string, subject: string) {
+    return this.view.state.providerPeople.withSubject({ provider, subject });
   }
 
   rolesOfGroups(rules: readonly GroupRole[], groups: readonly string[]): readonly PersonRole[] {

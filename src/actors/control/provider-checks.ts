@@ -66,7 +66,8 @@ export class ProviderChecks {
     this.#isLooking = true;
     const nowMs = clock.nowMs();
     const live = [...state().sessions.byName.values()].filter(
-      ({ provider, untilMs }) => provider !== '' && untilMs > nowMs,
+      // The session of an access token stores no tokens: it ends with that token.
+      ({ provider, tokens, untilMs }) => provider !== '' && tokens !== '' && untilMs > nowMs,
     );
     const names = new Set(live.map(({ name }) => name));
     for (const name of this.#unansweredSinceMs.keys()) if (!names.has(name)) this.#unansweredSinceMs.delete(name);

@@ -5,6 +5,7 @@
 import type { Configuration } from 'openid-client';
 import { MillraceError } from '../../kernel/index.js';
 import type {
+  AccessIdentity,
   BegunDevice,
   BegunSignIn,
   Clock,
@@ -12,6 +13,7 @@ import type {
   ProviderIdentity,
   ProviderTokens,
 } from '../../ports/index.js';
+import { AccessTokens } from './access-tokens.js';
 import { boundedFetch } from './bounded-fetch.js';
 
 /** One provider of the settings. */
@@ -60,6 +62,7 @@ interface Known {
 export class OpenIdProviders implements IdentityProviders {
   readonly #options: ReadonlyMap<string, ProviderOptions>;
   readonly #known = new Map<string, Known>();
+  readonly #accessTokens = new AccessTokens();
   #library: Promise<Library> | undefined;
 
   constructor(
@@ -166,6 +169,35 @@ export class OpenIdProviders implements IdentityProviders {
     }
   }
 
+  get issuers() {
+    return [...this.#options.values()].map(({ issuer }) => issuer);
+  }
+
+  async descriptionOf(provider: string): Promise<object> {
+    const { config } = await this.#ready(provider);
+    return config.serverMetadata();
+  }
+
+  async identityOf(accessToken: string, resource: string): Promise<AccessIdentity> {
+    const issuer = await this.#accessTokens.issuerOf(accessToken);
+    const named = [...this.#options.values()].find((one) => withoutSlash(one.issuer) === withoutSlash(issuer));
+    if (named === undefined) throw new MillraceError('INVALID', 'the access token is of an issuer without a setting');
+    const { options, config } = await this.#ready(named.name);
+    const { issuer: own, jwks_uri: keysUrl } = config.serverMetadata();
+    const from = { name: options.name, issuer: own, keysUrl };
+    const claims = await this.#accessTokens.claimsOf(accessToken, resource, from, this.ports.clock.nowMs());
+    const { sub, email, groups } = { ...claims, email: emailOf(options, claims), groups: claims[options.groupsClaim] };
+    const scopes = typeof claims.scope === 'string' ? claims.scope : claims.scp;
+    return {
+      provider: options.name,
+      subject: String(sub),
+      email,
+      groups: Array.isArray(groups) ? groups.slice(0, MAX_GROUPS).map(String) : undefined,
+      scopes: Array.isArray(scopes) ? scopes.map(String) : String(scopes ?? '').split(' '),
+      untilMs: (claims.exp as number) * 1000,
+    };
+  }
+
   /** Claims of the id token, and of the userinfo endpoint if the provider has one. */
   async #identity(
     provider: string,
@@ -230,15 +262,23 @@ interface Ready {
 }
 
 function identityOf(options: ProviderOptions, claims: Claims, tokens: ProviderTokens): ProviderIdentity {
-  const { sub, email, email_verified: isVerified } = claims;
   const groups = claims[options.groupsClaim];
-  const isTrusted = isVerified === true || (isVerified === undefined && options.trustsEmails);
   return {
-    subject: String(sub),
-    email: typeof email === 'string' && isTrusted ? email.toLowerCase() : undefined,
+    subject: String(claims.sub),
+    email: emailOf(options, claims),
     groups: Array.isArray(groups) ? groups.slice(0, MAX_GROUPS).map(String) : [],
     tokens,
   };
+}
+
+/** In lower case; undefined for an address that the provider has not verified. */
+function emailOf({ trustsEmails }: ProviderOptions, { email, email_verified: isVerified }: Claims): string | undefined {
+  const isTrusted = isVerified === true || (isVerified === undefined && trustsEmails);
+  return typeof email === 'string' && isTrusted ? email.toLowerCase() : undefined;
+}
+
+function withoutSlash(url: string): string {
+  return url.replace(/\/$/, '');
 }
 
 async function asked<T>(provider: string, ask: () => Promise<T>): Promise<T> {

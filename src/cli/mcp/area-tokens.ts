@@ -3,7 +3,7 @@
  * management API when they are first needed. Without the right to change, only read-only tokens are used, so the server
  * itself refuses changes.
  */
-import type { Area, Json } from './operations.js';
+import type { ApiDoor, ApiRequest, Area, Json, Operation } from '../../edge/mcp/tools/index.js';
 
 /** A token may be replaced while the program runs. */
 const KEEP_MS = 60_000;
@@ -14,7 +14,7 @@ export interface ManagementLogin {
   readonly authorization: string;
 }
 
-export class AreaTokens {
+export class AreaTokens implements ApiDoor {
   readonly #tokens = new Map<string, { readonly token: string; readonly untilMs: number }>();
 
   constructor(
@@ -23,11 +23,16 @@ export class AreaTokens {
     private readonly nowMs: () => number,
   ) {}
 
+  async send({ area, method, base }: Operation, { target, headers, body, id, signal }: ApiRequest): Promise<Response> {
+    headers.set('authorization', await this.#authorization(area, id));
+    return fetch(base + target, { method, headers, signal, redirect: 'error', ...(body !== undefined && { body }) });
+  }
+
   /**
    * @param id of the database or index; undefined: the first database
    * @returns the header `Authorization`. @throws Error if the management API refuses, or shows no token
    */
-  async authorization(area: Area, id: string | undefined): Promise<string> {
+  async #authorization(area: Area, id: string | undefined): Promise<string> {
     switch (area) {
       case 'kv': {
         const [standard, readOnly] = ['rest_token', 'read_only_rest_token'];

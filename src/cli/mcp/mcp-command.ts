@@ -1,19 +1,23 @@
 /** `millrace mcp`: serves the Model Context Protocol over standard input and output, with the API's operations as tools. */
-import { randomBytes } from 'node:crypto';
-import { Server } from '@modelcontextprotocol/server';
+import { createHmac, randomBytes } from 'node:crypto';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { VERSION } from '../../adapters/node/index.js';
+import {
+  type ApiDocument,
+  type CallCodes,
+  Calls,
+  Catalogue,
+  isArea,
+  operationsOf,
+  serverOf,
+  Tools,
+} from '../../edge/mcp/tools/index.js';
 import { RefusedCommand } from '../command-line.js';
 import type { ParsedArguments } from '../parser.js';
 import { AreaTokens, type ManagementLogin } from './area-tokens.js';
-import { Calls } from './calls.js';
-import { type ApiDocument, isArea, type Json, operationsOf } from './operations.js';
-import { listedPrompts, promptOf } from './prompts.js';
-import { Tools } from './tools.js';
 
-const INSTRUCTIONS = `Millrace is a key-value store with the commands of Redis, a queue that delivers messages over HTTP, durable
-workflows, search indexes, and their management. Each tool is one operation of its HTTP API. kv_post runs one command of
-the store, as an array of words. Lists are paged: pass the cursor of an answer to get the next page.`;
+const CODE_CHARACTERS = 8;
+const HINT = ', or it changes data, which needs millrace mcp --allow-changes';
 
 /** Resolves when the program that asks has closed its end. */
 export async function mcpCommand(
@@ -30,32 +34,29 @@ export async function mcpCommand(
   const document = await documentOf(access);
   const operations = operationsOf(document, access.url).filter(({ area }) => areas?.includes(area) ?? true);
   const calls = new Calls(new AreaTokens(access, mayChange, () => performance.now()));
-  const tools = new Tools(document, operations, calls, { mayChange, codeKey: randomBytes(32) });
-  const handle = serveStdio(() => serverOf(tools));
+  const tools = new Tools(new Catalogue(document, operations, mayChange, HINT), calls, new ShortCodes(randomBytes(32)));
+  const handle = serveStdio(() => serverOf(tools, VERSION));
   await ended;
   await handle.close();
   return 0;
+}
+
+/** Codes that a person can read; they end with the process, which has one user. */
+export class ShortCodes implements CallCodes {
+  /** @param key random for each process */
+  constructor(private readonly key: Uint8Array) {}
+
+  codeOf(call: string): string {
+    return createHmac('sha256', this.key).update(call).digest('hex').slice(0, CODE_CHARACTERS);
+  }
+
+  isCodeOf(call: string, code: unknown): boolean {
+    return code === this.codeOf(call);
+  }
 }
 
 async function documentOf({ url }: ManagementLogin): Promise<ApiDocument> {
   const answer = await fetch(`${url}/openapi.json`);
   if (!answer.ok) throw new RefusedCommand(`${url}/openapi.json answered ${answer.status}`);
   return (await answer.json()) as ApiDocument;
-}
-
-function serverOf(tools: Tools): Server {
-  const server = new Server(
-    { name: 'millrace', version: VERSION },
-    { capabilities: { tools: {}, prompts: {} }, instructions: INSTRUCTIONS },
-  );
-  server.setRequestHandler('tools/list', () => ({ tools: tools.list() }));
-  server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
-    const { text, isError } = await tools.call(params.name, (params.arguments ?? {}) as Json, mcpReq.signal);
-    return { content: [{ type: 'text', text }], isError };
-  });
-  server.setRequestHandler('prompts/list', () => ({ prompts: listedPrompts() }));
-  server.setRequestHandler('prompts/get', ({ params }, { mcpReq }) =>
-    promptOf(params.name, params.arguments ?? {}, tools, mcpReq.signal),
-  );
-  return server;
 }

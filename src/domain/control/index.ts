@@ -21,7 +21,7 @@ export * from './management.js';
 export type * from './management-commands.js';
 export { isEmail, isIpv4Block } from './names.js';
 export { isPersons, personOf, queueOwnerOf, roleIn } from './people.js';
-export type { PersonRole } from './provider-people.js';
+export type { PersonRole, ProviderPerson } from './provider-people.js';
 export * from './quota-subjects.js';
 export { rebuildingEvents } from './rebuild.js';
 export type * from './records.js';

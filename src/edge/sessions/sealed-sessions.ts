@@ -24,6 +24,19 @@ interface Session {
   readonly key?: string | undefined;
   /** The account of a provider's session. */
   readonly account?: AccountId | undefined;
+  /** Whether it may change data; undefined: as its key or role says. */
+  readonly isReadOnly?: boolean | undefined;
+  /** The program that acts for the person, for the audit log. */
+  readonly by?: string | undefined;
+}
+
+/** A session that a program uses for its caller. */
+export interface ProgramSession {
+  readonly by: string;
+  readonly isReadOnly: boolean;
+  readonly untilMs: number;
+  /** Default: a new one. */
+  readonly name?: string | undefined;
 }
 
 /** Proof of the person: a key, or the account that a provider's groups give access to. */
@@ -67,9 +80,11 @@ export class SealedSessions {
   }
 
   /** @returns the session's text; the proof has just been checked */
-  begin(proof: SessionProof): SealedSession {
-    const untilMs = Math.trunc(this.ports.clock.nowMs()) + this.sessionMs;
-    return this.#sealed({ name: newId('ses_', this.ports.random), untilMs, ...proof });
+  begin(proof: SessionProof, program?: ProgramSession): SealedSession {
+    const longestMs = Math.trunc(this.ports.clock.nowMs()) + this.sessionMs;
+    const untilMs = Math.min(program?.untilMs ?? longestMs, longestMs);
+    const name = program?.name ?? newId('ses_', this.ports.random);
+    return this.#sealed({ ...program, ...proof, name, untilMs });
   }
 
   /** The text of a provider's session that acts for another account from here on; undefined for other sessions. */
@@ -105,10 +120,13 @@ export class SealedSessions {
     if (session === undefined || session.untilMs <= this.ports.clock.nowMs()) return undefined;
     const { access } = this.ports;
     if (access.isSignedOut(session.name)) return undefined;
-    const { name, email, key, account, untilMs } = session;
+    const { name, email, key, account, untilMs, by, isReadOnly = false } = session;
     const ofProvider = account === undefined ? undefined : access.grantForSession(name, account);
-    const grant = key === undefined ? ofProvider : access.grantForKey(email, key);
-    return grant === undefined ? undefined : { grant, name, untilMs, csrf: csrfOf(session) };
+    const found = key === undefined ? ofProvider : access.grantForKey(email, key);
+    if (found === undefined) return undefined;
+    const keyName = by === undefined ? found.keyName : `${found.keyName}, ${by}`;
+    const grant = { ...found, keyName, isReadOnly: found.isReadOnly || isReadOnly };
+    return { grant, name, untilMs, csrf: csrfOf(session) };
   }
 
   #opened(text: string): Session | undefined {

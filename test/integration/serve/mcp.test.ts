@@ -16,12 +16,17 @@ import {
 describe('millrace mcp', function () {
   this.timeout(120_000);
   let env: Environment;
+  let mgmtUrl: string;
   const clients: Client[] = [];
 
   before(async () => {
     const dataDir = join(await temporaryDirectory(), 'data');
-    env = { ...(await embeddedEnvironment(dataDir)), MILLRACE_ALLOW_PRIVATE_DESTINATIONS: 'true' };
-    await startMillrace({ dataDir, env });
+    env = {
+      ...(await embeddedEnvironment(dataDir)),
+      MILLRACE_ALLOW_PRIVATE_DESTINATIONS: 'true',
+      MILLRACE_MCP: 'read',
+    };
+    mgmtUrl = (await startMillrace({ dataDir, env })).addresses.mgmt ?? '';
     for (const words of [
       ['set', 'greeting', 'hello'],
       ['set', 'greeting', 'good morning'],
@@ -135,6 +140,12 @@ describe('millrace mcp', function () {
       1,
       'millrace: --only takes kv, queue, search, vector, management and operators, not queues\n',
     ]);
+  });
+
+  it('has no authorization server at /mcp without a provider: a client sends an API key', async () => {
+    const refused = await fetch(`${mgmtUrl}/mcp`, { method: 'POST', body: '{}' });
+    expect([refused.status, refused.headers.get('www-authenticate')]).to.deep.equal([401, 'Bearer realm="millrace"']);
+    expect((await fetch(`${mgmtUrl}/.well-known/oauth-protected-resource/mcp`)).status).to.equal(404);
   });
 
   describe('with --allow-changes', () => {

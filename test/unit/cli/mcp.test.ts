@@ -1,10 +1,10 @@
 /** Proves MCP1, MCP2: which operations of the OpenAPI document are tools, their schemas, and the code of a removal. */
 import { expect } from 'chai';
-import { type ApiDocument, operationsOf } from '../../../src/cli/mcp/operations.js';
-import { Tools } from '../../../src/cli/mcp/tools.js';
+import { ShortCodes } from '../../../src/cli/mcp/mcp-command.js';
 import { openApiDocument } from '../../../src/edge/http/openapi/document.js';
 import { managementArea } from '../../../src/edge/management/openapi-route.js';
 import { MANAGEMENT_ROUTES } from '../../../src/edge/management/routes/index.js';
+import { type ApiDocument, Catalogue, operationsOf, Tools } from '../../../src/edge/mcp/tools/index.js';
 import { AREAS } from '../../../src/edge/openapi/index.js';
 
 const URLS = { kv: 'http://127.0.0.1:7100', queue: 'http://127.0.0.1:7200' };
@@ -20,12 +20,16 @@ function toolsOf(mayChange: boolean) {
       return { text: 'done', isError: false };
     },
   };
-  return { made, tools: new Tools(document, operations, calls, { mayChange, codeKey: new Uint8Array(32) }) };
+  const catalogue = new Catalogue(document, operations, mayChange);
+  return { made, tools: new Tools(catalogue, calls, new ShortCodes(new Uint8Array(32))) };
 }
 
 describe('millrace mcp: operations as tools', () => {
   it('are called at the port of their area', () => {
-    const urlOf = (name: string) => operations.find((one) => one.name === name)?.url;
+    const urlOf = (name: string) => {
+      const { base, path } = operations.find((one) => one.name === name) ?? {};
+      return `${base}${path}`;
+    };
     expect(urlOf('kv_post')).to.equal('http://127.0.0.1:7100/');
     expect(urlOf('get_v2_dlq')).to.equal('http://127.0.0.1:7200/v2/dlq');
     expect(urlOf('get_v2_kv_databases')).to.equal('http://127.0.0.1:7300/v2/kv/databases');

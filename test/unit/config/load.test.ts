@@ -31,6 +31,7 @@ const LINE = '1 to 512 characters on one line';
 const BAD: Record<string, [string, string]> = {
   ROLES: ['edge,mill', 'accepts one or more of edge, kv, queue, projection, separated by commas, not "edge,mill"'],
   WORKERS: ['many', 'accepts auto, or a whole number from 1 to 64, not "many"'],
+  MCP: ['on', 'accepts off or read or change, not "on"'],
   LOG_LEVEL: ['loud', 'accepts debug or info or warn or error, not "loud"'],
   HEAP_MB: ['1GiB', 'accepts MiB from 128 to 65536, not "1GiB"'],
   MEMORY_BYTES: ['1MiB', `accepts ${BYTES} from 32MiB to 1024GiB, not "1MiB"`],

@@ -1,5 +1,4 @@
 /** Calls of operations, with answers of a bounded length and without secrets. */
-import type { AreaTokens } from './area-tokens.js';
 import type { Json, Operation, Parameter } from './operations.js';
 
 /** About 8,000 words: a longer answer would fill the memory of the program that asks. */
@@ -14,24 +13,40 @@ export interface ToolAnswer {
   readonly isError: boolean;
 }
 
+/** A call of an operation, without credentials. */
+export interface ApiRequest {
+  /** The path with its query. */
+  readonly target: string;
+  readonly headers: Headers;
+  readonly body: string | undefined;
+  /** The database or index; undefined: the first database. */
+  readonly id: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** The way of calls to the API, with the caller's credentials. */
+export interface ApiDoor {
+  /** @throws Error when there is no answer, or no credentials for the area */
+  send(operation: Operation, request: ApiRequest): Promise<Response>;
+}
+
 export class Calls {
-  constructor(private readonly credentials: AreaTokens) {}
+  constructor(private readonly door: ApiDoor) {}
 
   /** @throws Error for a missing argument, or when there is no answer */
   async call(operation: Operation, given: Json, signal: AbortSignal): Promise<ToolAnswer> {
-    const { area, method, body } = operation;
+    const { area, body } = operation;
     const headers = new Headers({ accept: 'application/json' });
-    const url = urlOf(operation, given, headers);
+    const target = targetOf(operation, given, headers);
     const id = area === 'kv' ? given.database_id : given.id;
-    headers.set('authorization', await this.credentials.authorization(area, typeof id === 'string' ? id : undefined));
     const sent = body === undefined ? undefined : given.body;
     if (sent !== undefined && body !== undefined) headers.set('content-type', body.type);
-    const answer = await fetch(url, {
-      method,
+    const answer = await this.door.send(operation, {
+      target,
       headers,
-      redirect: 'error',
+      body: sent === undefined || typeof sent === 'string' ? sent : JSON.stringify(sent),
+      id: typeof id === 'string' ? id : undefined,
       signal: AbortSignal.any([signal, AbortSignal.timeout(CALL_MS)]),
-      ...(sent !== undefined && { body: typeof sent === 'string' ? sent : JSON.stringify(sent) }),
     });
     const { text, isCut } = await beginningOf(answer);
     const status = answer.ok ? '' : `${answer.status}: `;
@@ -41,8 +56,8 @@ export class Calls {
 }
 
 /** @param headers gets the parameters that are headers */
-function urlOf({ url, parameters }: Operation, given: Json, headers: Headers): string {
-  let path = url;
+function targetOf({ path: template, parameters }: Operation, given: Json, headers: Headers): string {
+  let path = template;
   const query = new URLSearchParams();
   for (const parameter of parameters) {
     const value = given[parameter.name];

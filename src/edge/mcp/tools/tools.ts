@@ -4,7 +4,6 @@
  *  MCP1 without the right to change there are only tools that read, and the server gets read-only tokens
  *  MCP2 a call that removes data is done only when it is repeated with the code that its first call returned
  */
-import { createHmac } from 'node:crypto';
 import type { Tool } from '@modelcontextprotocol/server';
 import type { Calls, ToolAnswer } from './calls.js';
 import type { ApiDocument, Json, Operation } from './operations.js';
@@ -12,72 +11,50 @@ import type { ApiDocument, Json, Operation } from './operations.js';
 const REFERENCE = '#/components/schemas/';
 /** Commands of the store that remove keys or replace all data. */
 const DESTRUCTIVE_COMMANDS = /^(?:del|unlink|getdel|flushall|flushdb|function|restore|swapdb|search\.drop)$/i;
-const CODE_CHARACTERS = 8;
 
 const CONFIRM: Json = {
   type: 'string',
   description: 'The code that the first call returned. Give it only after the user agreed to exactly this call.',
 };
+/** A person reads that much before agreeing. */
+const MAX_SHOWN_CHARACTERS = 1_000;
 const DATABASE: Json = { type: 'string', description: 'The id of the database; without it the first one.' };
 
-interface ToolOptions {
-  readonly mayChange: boolean;
-  /** The key of the codes, random for each process. */
-  readonly codeKey: Uint8Array;
+/** Codes that confirm a call: the text of another call has another code. */
+export interface CallCodes {
+  codeOf(call: string): string;
+  isCodeOf(call: string, code: unknown): boolean;
 }
 
-export class Tools {
-  readonly #operations: ReadonlyMap<string, Operation>;
+export interface OfferedAnswer extends ToolAnswer {
+  /** Set if the call was not made: it confirms the same call. */
+  readonly code?: string;
+}
 
+/** The tools of a document; made once, because their schemas take some milliseconds. */
+export class Catalogue {
+  readonly operations: ReadonlyMap<string, Operation>;
+  #tools: readonly Tool[] | undefined;
+
+  /** @param hint the way to the tools that change data */
   constructor(
     private readonly document: ApiDocument,
     operations: readonly Operation[],
-    private readonly calls: Pick<Calls, 'call'>,
-    private readonly options: ToolOptions,
+    readonly mayChange: boolean,
+    readonly hint = '',
   ) {
-    const offered = operations.filter(({ isReadOnly }) => isReadOnly || options.mayChange);
-    this.#operations = new Map(offered.map((operation) => [operation.name, operation]));
+    const offered = operations.filter(({ isReadOnly }) => isReadOnly || mayChange);
+    this.operations = new Map(offered.map((operation) => [operation.name, operation]));
   }
 
-  list(): Tool[] {
-    return [...this.#operations.values()].map((operation) => this.#toolOf(operation));
-  }
-
-  /** Never throws: a failure is an answer that the program can read. */
-  async call(name: string, given: Json, signal: AbortSignal): Promise<ToolAnswer> {
-    const operation = this.#operations.get(name);
-    if (operation === undefined) return { text: `there is no tool ${name}${this.#hint()}`, isError: true };
-    if (this.#mayRemove(operation, given)) {
-      const { confirm, ...rest } = given;
-      const code = this.#codeOf(name, rest);
-      if (confirm !== code) {
-        const text = `The call was not made. ${operation.about} Ask the user; then repeat the call with confirm ${code}.`;
-        return { text, isError: false };
-      }
-    }
-    try {
-      return await this.calls.call(operation, given, signal);
-    } catch (error) {
-      return { text: error instanceof Error ? error.message : String(error), isError: true };
-    }
-  }
-
-  #hint(): string {
-    return this.options.mayChange ? '' : ', or it changes data, which needs millrace mcp --allow-changes';
-  }
-
-  #mayRemove({ area, isDestructive }: Operation, { body }: Json): boolean {
-    return isDestructive || (area === 'kv' && this.options.mayChange && removesKeys(body));
-  }
-
-  #codeOf(name: string, given: Json): string {
-    const text = JSON.stringify([name, Object.entries(given).sort(([a], [b]) => (a < b ? -1 : 1))]);
-    return createHmac('sha256', this.options.codeKey).update(text).digest('hex').slice(0, CODE_CHARACTERS);
+  get tools(): readonly Tool[] {
+    this.#tools ??= [...this.operations.values()].map((operation) => this.#toolOf(operation));
+    return this.#tools;
   }
 
   #toolOf(operation: Operation): Tool {
     const { name, area, about, parameters, body, isDestructive, method } = operation;
-    const isReadOnly = operation.isReadOnly && (area !== 'kv' || !this.options.mayChange);
+    const isReadOnly = operation.isReadOnly && (area !== 'kv' || !this.mayChange);
     const { schemas } = this.document.components;
     const used = new Map<string, Json>();
     const properties: Record<string, Json> = {};
@@ -101,6 +78,61 @@ export class Tools {
       },
     };
   }
+}
+
+/** The tools for one caller. */
+export class Tools {
+  constructor(
+    private readonly catalogue: Catalogue,
+    private readonly calls: Pick<Calls, 'call'>,
+    private readonly codes: CallCodes,
+  ) {}
+
+  list(): Tool[] {
+    return [...this.catalogue.tools];
+  }
+
+  /** Never throws: a failure is an answer that the program can read. */
+  async call(name: string, given: Json, signal: AbortSignal): Promise<OfferedAnswer> {
+    const operation = this.catalogue.operations.get(name);
+    if (operation === undefined) return { text: `there is no tool ${name}${this.#hint()}`, isError: true };
+    const { confirm, ...rest } = given;
+    if (this.#mayRemove(operation, rest)) {
+      const call = callText(name, rest);
+      if (!this.codes.isCodeOf(call, confirm)) {
+        const code = this.codes.codeOf(call);
+        const text = `The call was not made. ${operation.about} Ask the user; then repeat the call with confirm ${code}.`;
+        return { text, isError: false, code };
+      }
+    }
+    try {
+      return await this.calls.call(operation, rest, signal);
+    } catch (error) {
+      return { text: error instanceof Error ? error.message : String(error), isError: true };
+    }
+  }
+
+  /** The question to the user about a call that needs a code. */
+  questionOf(name: string, given: Json): string {
+    const { confirm, ...rest } = given;
+    const shown = JSON.stringify(rest);
+    const end = shown.length > MAX_SHOWN_CHARACTERS ? '…' : '';
+    const about = this.catalogue.operations.get(name)?.about ?? '';
+    return `${name}: ${about} ${shown.slice(0, MAX_SHOWN_CHARACTERS)}${end}`;
+  }
+
+  #hint(): string {
+    return this.catalogue.mayChange ? '' : this.catalogue.hint;
+  }
+
+  #mayRemove({ area, isDestructive }: Operation, { body }: Json): boolean {
+    return isDestructive || (area === 'kv' && this.catalogue.mayChange && removesKeys(body));
+  }
+}
+
+/** The same text for the same arguments in any order. */
+function callText(name: string, given: Json): string {
+  return JSON.stringify([name, Object.entries(given).sort(([a], [b]) => (a < b ? -1 : 1))]);
 }
 
 /** @param body a command, or a list of commands */

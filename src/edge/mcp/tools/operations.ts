@@ -48,8 +48,10 @@ export interface Operation {
   readonly name: string;
   readonly area: Area;
   readonly method: string;
+  /** The port of the area. */
+  readonly base: string;
   /** With `{parameters}`. */
-  readonly url: string;
+  readonly path: string;
   readonly about: string;
   readonly parameters: readonly Parameter[];
   readonly body: { readonly type: string; readonly schema: Json; readonly isRequired: boolean } | undefined;
@@ -76,7 +78,7 @@ export function operationsOf({ paths }: ApiDocument, base: string): Operation[] 
       const same = `${described.tags[0]} ${described.summary} ${described.requestBody === undefined}`;
       if (seen.has(same)) return [];
       seen.add(same);
-      return [operationOf(described, method, (item.servers?.[0]?.url ?? base) + path)];
+      return [operationOf(described, method, { base: item.servers?.[0]?.url ?? base, path })];
     }),
   );
 }
@@ -88,7 +90,11 @@ function isUsable({ operationId, tags: [area], responses }: DescribedOperation):
   return types.length === 0 || types.some((type) => READABLE.test(type));
 }
 
-function operationOf(described: DescribedOperation, method: string, url: string): Operation {
+function operationOf(
+  described: DescribedOperation,
+  method: string,
+  { base, path }: Pick<Operation, 'base' | 'path'>,
+): Operation {
   const { operationId: name, tags, summary, description, parameters, requestBody } = described;
   const [type, media] = Object.entries(requestBody?.content ?? {})[0] ?? [];
   const area = tags[0] as Area;
@@ -99,7 +105,8 @@ function operationOf(described: DescribedOperation, method: string, url: string)
     name,
     area,
     method: method.toUpperCase(),
-    url,
+    base,
+    path,
     about: `${summary} ${description}`.trim(),
     parameters,
     body:
@@ -107,7 +114,7 @@ function operationOf(described: DescribedOperation, method: string, url: string)
         ? undefined
         : { type, schema: media.schema, isRequired: requestBody?.required === true },
     isReadOnly,
-    isDestructive: !isReadOnly && (method === 'delete' || DESTRUCTIVE_PATH.test(url)),
+    isDestructive: !isReadOnly && (method === 'delete' || DESTRUCTIVE_PATH.test(path)),
   };
 }
 
