@@ -33,6 +33,7 @@ import type { ManagementLogin } from './mcp/area-tokens.js';
 import { type ParsedArguments, UsageError } from './parser.js';
 import { ProgressLine } from './progress-line.js';
 import { type ReachedInstallation, reachInstallation } from './reached-installation.js';
+import { roleCommand } from './role-command.js';
 import { checkUpgrade } from './upgrade-command.js';
 
 export function runDbCommand(verb: string, asked: ParsedArguments, env: Environment): Promise<number> {
@@ -103,6 +104,12 @@ export async function runMcpCommand(asked: ParsedArguments, env: Environment): P
     access,
     once(process.stdin, 'end').then(() => undefined),
   );
+}
+
+export async function runRoleCommand(verb: string, asked: ParsedArguments, env: Environment): Promise<number> {
+  const { url, authorization } = await managementOf({ words: [], options: {}, flags: new Set() }, env);
+  const mgmt = new Api(url, authorization);
+  return roleCommand(verb, asked, { mgmt, write: (output) => void process.stdout.write(output) });
 }
 
 export async function runBranchCommand(verb: string, asked: ParsedArguments, env: Environment): Promise<number> {

@@ -5,12 +5,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { allCommands, type CommandFamily, type CommandSpec, MAX_GLOB_BYTES } from '../domain/kv/index.js';
+import { rightsPage } from './rights-page.js';
 
 /** File name → contents. */
 export function docsPages(): ReadonlyMap<string, string> {
   return new Map([
     ['commands.md', commandsPage()],
     ['deviations.md', deviationsPage()],
+    ['rights.md', rightsPage()],
   ]);
 }
 

@@ -24,6 +24,7 @@ const RUNS: RunVerbs = {
   account: async (verb, asked) => (await import('./admin-commands.js')).runAccountCommand(verb, asked, env),
   journal: async (verb, asked) => (await import('./admin-commands.js')).runJournalCommand(verb, asked, env),
   branch: async (verb, asked) => (await import('./admin-commands.js')).runBranchCommand(verb, asked, env),
+  role: async (verb, asked) => (await import('./admin-commands.js')).runRoleCommand(verb, asked, env),
   vectors: async (verb, asked) => (await import('./vectors-command.js')).vectorsCommand(verb, asked, output.write),
   backup: async (verb, asked) => (await import('./backup-command.js')).backupCommand(verb, asked, { ...output, env }),
   encryption: async (verb, asked) =>

@@ -5,8 +5,11 @@ import { MASK, Secret } from './secret.js';
 
 export interface SignInGroupRole {
   readonly group: string;
-  readonly role: 'admin' | 'dev' | 'finance';
+  /** A built-in role except `owner`, or an own one of the account. */
+  readonly role: string;
   readonly account?: string | undefined;
+  /** The id of the only resource that the role is for. */
+  readonly on?: string | undefined;
 }
 
 export interface SignInProvider {
@@ -28,9 +31,8 @@ const MAX_PROVIDERS = 16;
 const MAX_RULES = 256;
 const MAX_TEXT = 512;
 const NAME = /^[a-z0-9][a-z0-9-]{0,31}$/;
-const ROLES = ['admin', 'dev', 'finance'];
 const FIELDS = 'name label issuer clientId clientSecret scopes groupsClaim trustsEmails roles'.split(' ');
-const RULE_FIELDS = ['group', 'role', 'account'];
+const RULE_FIELDS = ['group', 'role', 'account', 'on'];
 
 export function signInProviders(): SettingKind {
   const isRight = (value: unknown) => value instanceof Secret && (value.isReference || parsed(value) !== undefined);
@@ -83,7 +85,10 @@ function providerOf(given: Record<string, unknown>, at: number): SignInProvider 
   if (typeof trustsEmails !== 'boolean') throw wrong('trustsEmails', 'true or false');
   const roles = given.roles;
   if (!Array.isArray(roles) || roles.length === 0 || roles.length > MAX_RULES || !roles.every(isRule)) {
-    throw wrong('roles', `1 to ${MAX_RULES} objects with group, role (${ROLES.join(', ')}) and, for a team, account`);
+    throw wrong(
+      'roles',
+      `1 to ${MAX_RULES} objects with group, role (not owner), for a team account, and for one resource on`,
+    );
   }
   return {
     name,
@@ -100,8 +105,9 @@ function providerOf(given: Record<string, unknown>, at: number): SignInProvider 
 
 function isRule(given: unknown): given is SignInGroupRole {
   if (!isRecord(given) || Object.keys(given).some((field) => !RULE_FIELDS.includes(field))) return false;
-  const { group, role, account } = given;
-  return isText(group) && ROLES.includes(String(role)) && (account === undefined || isText(account));
+  const { group, role, account, on } = given;
+  const isRole = isText(role) && role !== 'owner';
+  return isText(group) && isRole && [account, on].every((text) => text === undefined || isText(text));
 }
 
 /** Tokens over plain HTTP are readable on the way, except within this machine. */

@@ -337,6 +337,8 @@ const BY_CONTROL_REJECTION: Readonly<Record<RejectionReason, number | string>> =
   UNKNOWN_BACKUP: 'backup',
   UNKNOWN_ALERT_RULE: 'alert rule',
   UNKNOWN_TRIGGER: 'trigger',
+  UNKNOWN_ROLE: 'role',
+  UNKNOWN_ASSIGNMENT: 'assignment',
   UNKNOWN_USER: 'user',
   TOO_MANY: NOT_POSSIBLE,
   TOO_MANY_DATABASES: NOT_POSSIBLE,

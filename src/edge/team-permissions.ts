@@ -1,38 +1,54 @@
-/** The permissions of each team role. In a personal account the user is the owner. */
-import type { TeamRole } from '../domain/control/index.js';
+/** Checks the right that a route declares (domain/control/rights.ts). */
+import { BUILT_IN_ROLES, kindOf, type Right, type RoleRights } from '../domain/control/index.js';
 import { forbidden } from './error-map.js';
 import { RefusedRequest } from './http/refused.js';
+import type { Described, PathParts } from './http/route.js';
 
-/**
- * `read`: reading objects. `databases`: creating, changing and deleting databases, search indexes, queue tokens and
- * backups. `payment`: plans and budgets. `members`: members of the team. `owner`: the team itself.
- */
-export type Permission = 'read' | 'databases' | 'payment' | 'members' | 'owner';
+export type { Right } from '../domain/control/index.js';
 
-const PERMISSIONS: Readonly<Record<TeamRole, readonly Permission[]>> = {
-  owner: ['read', 'databases', 'payment', 'members', 'owner'],
-  admin: ['read', 'databases', 'payment', 'members'],
-  dev: ['read', 'databases'],
-  finance: ['read', 'payment'],
-};
+/** The part of a grant that decides about rights. */
+export interface Entitled {
+  readonly role: string;
+  readonly rights: RoleRights;
+}
 
-export function mayDo(role: TeamRole, permission: Permission): boolean {
-  return PERMISSIONS[role].includes(permission);
+interface Demanding extends Pick<Described, 'answersSome'> {
+  readonly permission: Right | 'open';
+}
+
+/** @param path of the call: `id` names the resource. @throws Refused 403 */
+export function mustBeEntitled({ role, rights }: Entitled, route: Demanding, { id }: PathParts): void {
+  const { permission, answersSome } = route;
+  if (permission === 'open') return;
+  const on = kindOf(permission) === undefined ? undefined : id?.toLowerCase();
+  const may = answersSome === true && on === undefined ? rights.hasSome(permission) : rights.has(permission, on);
+  if (!may) throw refusedRole(role);
+}
+
+/** @param on  the id of the resource, as it is shown. @throws Refused 403 */
+export function mustBeAllowed({ role, rights }: Entitled, right: Right, on?: string): void {
+  if (!rights.has(right, on)) throw refusedRole(role);
+}
+
+function refusedRole(role: string): RefusedRequest {
+  return new RefusedRequest(forbidden(`the role ${role} may not do this`));
+}
+
+/** The built-in roles with the right. */
+export function rolesWith(right: string): readonly string[] {
+  return Object.entries<readonly string[]>(BUILT_IN_ROLES).flatMap(([role, all]) =>
+    all.includes(right) ? [role] : [],
+  );
 }
 
 /** A sentence about the credentials of a route. */
-export function accessOf({ permission }: { readonly permission: string }): string {
+export function accessOf({ permission, methods: [method] }: Pick<Described, 'permission' | 'methods'>): string {
   if (permission === 'open') return 'Needs no credentials.';
-  if (permission === 'read') return 'Needs a management key or a session. A read-only key is sufficient.';
-  const roles = Object.entries(PERMISSIONS).flatMap(([role, all]) =>
-    all.some((each) => each === permission) ? [role] : [],
-  );
-  const ofTeam =
-    roles.length === 0 ? '' : ` In a team, the role has to be ${roles.join(', ').replace(/, (\w+)$/, ' or $1')}.`;
-  return `Needs a management key or a session. A read-only key is refused.${ofTeam}`;
-}
-
-/** @throws Refused 403 */
-export function mustBeAllowed(role: TeamRole, permission: Permission): void {
-  if (!mayDo(role, permission)) throw new RefusedRequest(forbidden(`the role ${role} may not do this`));
+  const key =
+    method === 'get'
+      ? 'Needs a management key or a session. A read-only key is sufficient.'
+      : 'Needs a management key or a session. A read-only key is refused.';
+  if (permission.startsWith('self:')) return key;
+  const roles = rolesWith(permission);
+  return `${key} Needs the right \`${permission}\`, which the roles ${roles.join(', ').replace(/, (\w+)$/, ' and $1')} have.`;
 }

@@ -17,7 +17,8 @@ import { isMillraceError, MillraceError } from './errors.js';
  *    layouts of databases: event 49 of the control state, the effects `PARTITION.CLOSE` and `PARTITION.OPEN`
  * 6  priorities of messages: the last field of their settings; applications: events 52 to 57 of queues, and webhooks: the
  *    last field of envelopes; breakers of destinations: events 50 and 51 of queues;
- *    sessions and people of identity providers: events 50 to 52 of the control state
+ *    sessions and people of identity providers: events 50 to 52 of the control state;
+ *    roles, their assignments and keys with a role: events 53 to 56 of the control state, the last fields of API keys
  *
  * An optional last field, which readers of the previous level skip, needs no new level. A change at which they would
  * stop does: another type, version or meaning.
@@ -47,6 +48,8 @@ export const BRANCHES_FORMAT_LEVEL = 5;
 export const TRIGGERS_FORMAT_LEVEL = 5;
 /** From this level on sessions of people and the roles from identity providers are stored. */
 export const SIGN_IN_FORMAT_LEVEL = 6;
+/** From this level on roles of accounts, their assignments and keys with a role are stored. */
+export const ROLES_FORMAT_LEVEL = 6;
 /** From this level on the number of a database's partitions can be changed. */
 export const LAYOUTS_FORMAT_LEVEL = 5;
 /** From this level on messages can have a priority. */

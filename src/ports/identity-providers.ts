@@ -95,7 +95,10 @@ export interface IdentityProviders {
 export interface ProviderGroupRole {
   /** `*`: all people of the provider. */
   readonly group: string;
-  readonly role: 'admin' | 'dev' | 'finance';
+  /** A built-in role except `owner`, or an own one of the account. */
+  readonly role: string;
   /** Id or name of a team; undefined: the first account. */
   readonly account?: string | undefined;
+  /** The id of the only resource that the role is for. */
+  readonly on?: string | undefined;
 }

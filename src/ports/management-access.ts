@@ -2,10 +2,10 @@
 import type {
   PersonRole,
   ProviderPerson,
+  RoleRights,
   SearchIndex,
   SearchLimits,
   SignInSession,
-  TeamRole,
 } from '../domain/control/index.js';
 import type { VectorShape } from '../domain/search/index.js';
 import type { AccountId, DatabaseId } from '../kernel/index.js';
@@ -17,8 +17,9 @@ export interface ManagementGrant {
   /** The account of the key: the person's or a team's. */
   readonly account: AccountId;
   readonly isTeam: boolean;
-  /** `owner` in the person's account. */
-  readonly role: TeamRole;
+  /** The strongest of the caller's roles, for answers and refusals; `rights` decides. */
+  readonly role: string;
+  readonly rights: RoleRights;
   readonly isReadOnly: boolean;
   /** The audit log names it. */
   readonly keyName: string;
@@ -27,7 +28,7 @@ export interface ManagementGrant {
 export interface ProvidedAccount {
   readonly account: AccountId;
   readonly name: string;
-  readonly role: TeamRole;
+  readonly role: string;
 }
 
 export interface ManagementAccess {
@@ -52,7 +53,13 @@ export interface ManagementAccess {
   /** The person with the provider's id; undefined: never signed in, or without a role since. */
   personOf(provider: string, subject: string): Pick<ProviderPerson, 'email' | 'roles'> | undefined;
   /** The roles that the groups of a person give in the accounts of the moment. */
-  rolesOfGroups(rules: readonly ProviderGroupRole[], groups: readonly string[]): readonly PersonRole[];
+  rolesOfGroups(
+    rules: readonly ProviderGroupRole[],
+    groups: readonly string[],
+    provider: string,
+  ): readonly PersonRole[];
+  /** The person's rights in an account. @throws CONTROL_STALE */
+  rightsIn(account: AccountId, email: string): RoleRights;
   /** The account of the installation's operators, as far as this process knows. */
   firstAccount(): AccountId | undefined;
 }

@@ -14,6 +14,7 @@ const NOTHING: RunVerbs = {
   account: nobody,
   journal: nobody,
   branch: nobody,
+  role: nobody,
   vectors: nobody,
   backup: nobody,
   encryption: nobody,

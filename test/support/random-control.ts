@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import {
   ACCOUNT_PLAN_NAMES,
   ACCOUNT_PLAN_TERMS,
+  ALL_RIGHTS,
   CONTROL_COMMANDS,
   type ControlCommand,
   DATABASE_PLANS,
@@ -197,8 +198,27 @@ const kinds: { readonly [Type in Plain['type']]: fc.Arbitrary<Omit<Extract<Plain
   })),
   DeleteApiKey: of({ email, id: small.map(keyId) }),
   ListApiKeys: of({ email }),
+  SetRole: fc
+    .tuple(account, fc.subarray([...ALL_RIGHTS], { minLength: 1 }), fc.boolean())
+    .map(([of, rights, isNew]) => ({
+      role: { account: of, name: 'own', description: '', rights },
+      isNew,
+    })),
+  DeleteRole: of({ account, name: fc.constant('own') }),
+  AssignRole: fc.tuple(account, email, fc.nat({ max: 2 })).map(([of, subject, n]) => ({
+    assignment: {
+      id: `asg_${n}`,
+      account: of,
+      kind: 'person' as const,
+      subject,
+      role: n < 2 ? 'viewer' : 'own',
+      createdAtMs: 0,
+    },
+  })),
+  UnassignRole: of({ account, id: fc.nat({ max: 2 }).map((n) => `asg_${n}`) }),
+  ListRoles: of({ account }),
   SignOut: of({ session: small, untilMs: fc.constantFrom(0, 2 ** 45) }),
-  RaiseFormat: of({ level: fc.constantFrom(0, 1, 2, 3, 4, 5, 5, 5), by: small }),
+  RaiseFormat: of({ level: fc.constantFrom(0, 1, 2, 3, 4, 5, 6, 6), by: small }),
   CreateSearchIndex: fc.tuple(small, account, tokens).map(([name, of, made]) => ({
     index: newIndex(`i${name}`, { account: of, tokens: made }),
   })),
@@ -277,7 +297,9 @@ export const anyReading: fc.Arbitrary<ControlCommand> = fc.oneof(
 function weightOf(type: Plain['type']): number {
   // What takes away much stays rare; backups need a while to end.
   if (type === 'DeleteDatabase' || type === 'DeleteTeam') return 1;
-  if (type.endsWith('Backup') || type === 'SetTrigger' || type === 'IssueUserToken') return 8;
+  if (type.endsWith('Backup')) return 14;
+  if (type === 'SetTrigger' || type === 'IssueUserToken') return 16;
+  if (type.endsWith('Role') || type === 'RaiseFormat') return 10;
   if (type.endsWith('Partitions') || type.endsWith('AlertRule')) return 8;
   return CONTROL_COMMANDS[type].isRead ? 1 : 4;
 }

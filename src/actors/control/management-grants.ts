@@ -1,14 +1,20 @@
 /** Grants of the management API, looked up in this process's copy of the control state. */
 import { timingSafeEqual } from 'node:crypto';
 import {
+  type Account,
   type ApiKey,
   type ControlState,
   defaultKeyOf,
   type GroupRole,
+  type HeldRole,
   mappedRoles,
   type PersonRole,
-  roleIn,
+  personOf,
+  RoleRights,
+  roleLookup,
+  rolesIn,
   type SignInSession,
+  shownRole,
 } from '../../domain/control/index.js';
 import type { AccountId } from '../../kernel/index.js';
 import type { ManagementAccess, ManagementGrant, ProvidedAccount } from '../../ports/index.js';
@@ -57,10 +63,15 @@ export class ManagementGrants implements ManagementAccess {
     const session = sessions.byName.get(name);
     if (session === undefined || session.provider === '' || !this.knowsProvider(session.provider)) return undefined;
     const { email, provider } = session;
-    const [found, role] = [accounts.get(account), providerPeople.roleOf(email, account)];
-    if (found === undefined || role === undefined) return undefined;
+    const held = providerPeople.rolesOf(email, account);
+    if (!accounts.has(account) || held.length === 0) return undefined;
     // Only the owner of a personal account acts for it alone.
-    return { email, account, isTeam: true, role, isReadOnly: false, keyName: `provider ${provider}` };
+    const acting = { email, account, isTeam: true, isReadOnly: false, keyName: `provider ${provider}` };
+    return {
+      ...acting,
+      role: shownRole(held),
+      rights: this.#rights(account, [...held, ...this.#assignedTo(email, account)]),
+    };
   }
 
   sessionNamed(name: string): SignInSession | undefined {
@@ -70,8 +81,9 @@ export class ManagementGrants implements ManagementAccess {
   providedAccounts(email: string): readonly ProvidedAccount[] {
     const { accounts, providerPeople } = this.view.state;
     const roles = providerPeople.byEmail.get(email)?.roles ?? [];
-    return roles.flatMap(({ account, role }) => {
+    return [...new Set(roles.map(({ account }) => account))].flatMap((account) => {
       const found = accounts.get(account);
+      const role = shownRole(providerPeople.rolesOf(email, account));
       return found === undefined ? [] : [{ account, name: found.name, role }];
     });
   }
@@ -80,13 +92,19 @@ export class ManagementGrants implements ManagementAccess {
     return this.view.state.providerPeople.withSubject({ provider, subject });
   }
 
-  rolesOfGroups(rules: readonly GroupRole[], groups: readonly string[]): readonly PersonRole[] {
-    return mappedRoles(this.view.state, rules, groups);
+  rolesOfGroups(rules: readonly GroupRole[], groups: readonly string[], provider: string): readonly PersonRole[] {
+    return mappedRoles(this.view.state, rules, groups, provider);
   }
 
-  /** The owner of the installation's first account, or an admin of it by a provider. */
-  isOperator({ account, role }: ManagementGrant): boolean {
-    return account === this.firstAccount() && (role === 'owner' || role === 'admin');
+  rightsIn(id: AccountId, email: string): RoleRights {
+    this.view.requireFresh();
+    const account = this.view.state.accounts.get(id);
+    return this.#rights(id, account === undefined ? [] : rolesIn(account, email, this.view.state));
+  }
+
+  /** A caller for the installation's first account whose role includes its operation. */
+  isOperator({ account, rights }: ManagementGrant): boolean {
+    return account === this.firstAccount() && rights.has('operation:read');
   }
 
   firstAccount(): AccountId | undefined {
@@ -100,12 +118,28 @@ export class ManagementGrants implements ManagementAccess {
     return account === undefined ? apiKeys.bySecret.get(sha256) : defaultKeyOf(account);
   }
 
-  #grantOf({ email, account: id, name, isReadOnly }: ApiKey): ManagementGrant | undefined {
+  #grantOf({ email, account: id, name, isReadOnly, role, on }: ApiKey): ManagementGrant | undefined {
     const account = this.view.state.accounts.get(id);
-    const role = account === undefined ? undefined : roleIn(account, email, this.view.state.providerPeople);
-    if (account === undefined || role === undefined) return undefined;
-    return { email, account: id, isTeam: account.team !== undefined, role, isReadOnly, keyName: name };
+    const held = account === undefined ? [] : rolesIn(account, email, this.view.state);
+    if (account === undefined || held.length === 0) return undefined;
+    const limit = role === undefined ? undefined : this.#rights(id, [{ role, on }]);
+    const rights = this.#rights(id, held, limit);
+    const isTeam = isShared(account, email);
+    return { email, account: id, isTeam, role: role ?? shownRole(held), rights, isReadOnly, keyName: name };
   }
+
+  #assignedTo(email: string, account: AccountId): readonly HeldRole[] {
+    return this.view.state.roles.assignmentsTo(email).filter((each) => each.account === account);
+  }
+
+  #rights(account: AccountId, held: readonly HeldRole[], limit?: RoleRights): RoleRights {
+    return new RoleRights(held, roleLookup(this.view.state, account), limit);
+  }
+}
+
+/** A team, or the account of another person. */
+function isShared(account: Account, email: string): boolean {
+  return account.team !== undefined || personOf(account) !== email;
 }
 
 /** Compares hashes, because they have one length for all texts. */

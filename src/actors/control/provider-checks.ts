@@ -105,7 +105,7 @@ export class ProviderChecks {
     if (person === undefined) return;
     const known = JSON.parse(sealing.open(tokens)) as ProviderTokens;
     const identity = await providers.check(provider, person.subject, known);
-    const roles = mappedRoles(state(), providers.rolesOf(provider), identity.groups);
+    const roles = mappedRoles(state(), providers.rolesOf(provider), identity.groups, provider);
     if (JSON.stringify(roles) !== JSON.stringify(person.roles)) {
       const texts = roles.map((role) => `${role.role} of ${role.account}`).join(', ');
       const note = {

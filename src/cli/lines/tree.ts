@@ -29,7 +29,17 @@ const PROCESS = '\nPROCESS is a name as status shows it, or the first letters of
 /** Functions that run the commands: of the process itself, and of each group. */
 export type RunVerbs = Readonly<
   Record<
-    'process' | 'data' | 'db' | 'account' | 'journal' | 'branch' | 'vectors' | 'backup' | 'encryption' | 'cluster',
+    | 'process'
+    | 'data'
+    | 'db'
+    | 'account'
+    | 'journal'
+    | 'branch'
+    | 'role'
+    | 'vectors'
+    | 'backup'
+    | 'encryption'
+    | 'cluster',
     RunVerb
   >
 >;
@@ -84,6 +94,7 @@ export function commandTree(runs: RunVerbs): Command {
   root.addCommand(dbLine(runs.db));
   root.addCommand(accountLine(runs.account));
   root.addCommand(journalLine(runs.journal));
+  root.addCommand(roleLine(runs.role));
   root.addCommand(branchLine(runs.branch));
   root.addCommand(vectorsLine(runs.vectors));
   addUndoLine(root, runs.branch);
@@ -106,6 +117,24 @@ function addLoginLines(root: Command, run: RunVerb): void {
     run,
   ).option('--provider <name>', 'the identity provider (the only one)');
   dataVerb(root, 'logout', 'ends the session of login', run);
+}
+
+function roleLine(run: RunVerb): Command {
+  const role = group('role', 'make roles, and give them to people and groups');
+  dataVerb(role, 'list', 'lists the built-in roles and those of the account, with their rights', run);
+  dataVerb(role, 'create <name>', 'makes a role of the account', run)
+    .requiredOption('--rights <rights>', 'its rights, separated by commas: docs/rights.md')
+    .option('--description <text>', 'its purpose');
+  dataVerb(role, 'delete <name>', 'deletes a role, with its assignments and keys', run).option(
+    '--yes',
+    'confirms the deletion',
+  );
+  dataVerb(role, 'given', 'lists the roles that people and groups have in addition to those of members', run);
+  dataVerb(role, 'give <role>', 'gives a role', run)
+    .requiredOption('--to <subject>', 'the e-mail of a person, or provider:group')
+    .option('--for <id>', 'the only database, queue account or index (the whole account)');
+  dataVerb(role, 'take <assignment>', 'takes a role away', run);
+  return role;
 }
 
 function accountLine(run: RunVerb): Command {

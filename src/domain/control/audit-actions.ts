@@ -75,6 +75,11 @@ export const AUDIT_ACTIONS = {
   endSession: [73, 'End Session'],
   changeProviderRoles: [74, 'Change Roles from Provider'],
   setSearchPlan: [75, 'Set Search Plan'],
+  createRole: [76, 'Create Role'],
+  updateRole: [77, 'Update Role'],
+  deleteRole: [78, 'Delete Role'],
+  assignRole: [79, 'Assign Role'],
+  unassignRole: [80, 'Unassign Role'],
 } as const satisfies Readonly<Record<string, readonly [number, string]>>;
 
 export type AuditAction = keyof typeof AUDIT_ACTIONS;

@@ -52,6 +52,13 @@ import {
   decidePlan,
 } from './decide-management-queues.js';
 import {
+  decideAssignRole,
+  decideDeleteRole,
+  decideListRoles,
+  decideSetRole,
+  decideUnassignRole,
+} from './decide-management-roles.js';
+import {
   decideChangeIndex,
   decideCreateIndex,
   decideDeleteIndex,
@@ -149,6 +156,16 @@ export const CONTROL_COMMANDS: ControlTable = {
   },
   SetSessionTokens: { decide: decideSessionTokens, bytes: ({ tokens }) => CONTROL_COMMAND_BYTES + tokens.length },
   ListSessions: { decide: decideListSessions, isRead },
+  SetRole: {
+    decide: decideSetRole,
+    tenant: ({ role }) => role.account,
+    bytes: ({ role: { rights, description } }) =>
+      CONTROL_COMMAND_BYTES + NAME_BYTES * rights.length + description.length,
+  },
+  DeleteRole: { decide: decideDeleteRole },
+  AssignRole: { decide: decideAssignRole, tenant: ({ assignment }) => assignment.account },
+  UnassignRole: { decide: decideUnassignRole },
+  ListRoles: { decide: decideListRoles, isRead },
 
   CreateSearchIndex: { decide: decideCreateIndex },
   ListSearchIndexes: { decide: decideListIndexes, isRead },

@@ -159,6 +159,8 @@ const rejectionReason = wordOf(
   'UNKNOWN_BACKUP',
   'UNKNOWN_ALERT_RULE',
   'UNKNOWN_TRIGGER',
+  'UNKNOWN_ROLE',
+  'UNKNOWN_ASSIGNMENT',
   /** The message names the bound. */
   'TOO_MANY',
   /**

@@ -6,11 +6,13 @@ import type { ApiKeyId } from '../../kernel/index.js';
 import type { ControlCommandOf } from './commands.js';
 import { unknownAccount } from './decide-accounts.js';
 import { accountsOf } from './decide-management-queues.js';
+import { refusedLevel, refuseUse } from './decide-management-roles.js';
 import { type Decision, decided, rejected } from './decision.js';
+import { actsFor } from './held-roles.js';
 import { MAX_API_KEYS, MAX_SESSION_NAME } from './limits.js';
 import type { ApiKey } from './management.js';
 import { refuseName } from './names.js';
-import { personOf, roleIn } from './people.js';
+import { personOf } from './people.js';
 import type { Account } from './records.js';
 import type { ControlState } from './state.js';
 
@@ -28,8 +30,10 @@ export function decideCreateKey(
   const known = state.apiKeys.byId.get(key.id);
   if (known !== undefined && known.sha256 === key.sha256 && known.email === email) return keysOf(email, state);
   const account = state.accounts.get(key.account);
-  if (account === undefined || roleIn(account, email, state.providerPeople) === undefined)
-    return unknownAccount(key.account);
+  if (!actsFor(account, email, state)) return unknownAccount(key.account);
+  const { role, on } = key;
+  const unfit = role === undefined ? undefined : (refusedLevel(state) ?? refuseUse(state, key.account, { role, on }));
+  if (unfit !== undefined) return unfit;
   const refusal = refuseName(key.name);
   if (refusal !== undefined) return refusal;
   if (!SHA256.test(key.sha256)) return rejected('BAD_VALUE', 'the hash of a key is not SHA-256');

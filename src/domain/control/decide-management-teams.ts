@@ -7,7 +7,7 @@ import { type Decision, decided, rejected } from './decision.js';
 import { MAX_OWNED_TEAMS, MAX_TEAM_MEMBERS } from './limits.js';
 import { TEAM_ROLES, type Team } from './management.js';
 import { isEmail } from './names.js';
-import { isOnlyQueue, personOf, queueOwnerOf, roleIn } from './people.js';
+import { isOnlyQueue, personOf, queueOwnerOf } from './people.js';
 import type { Account } from './records.js';
 import type { ControlState } from './state.js';
 
@@ -20,7 +20,7 @@ export function decideCreateTeam(command: ControlCommandOf<'CreateTeam'>, state:
   if (!isEmail(account.email)) return rejected('BAD_VALUE', 'the owner of a team has an e-mail');
   const owner = personOf(account);
   const owned = accountsOf(state, state.people.teamsOf(owner)).filter(
-    (team) => roleIn(team, owner, state.providerPeople) === 'owner',
+    ({ team }) => team?.members.some(({ email, role }) => email === owner && role === 'owner') === true,
   );
   if (owned.length >= MAX_OWNED_TEAMS) {
     return rejected('TOO_MANY', `a person owns at most ${MAX_OWNED_TEAMS} teams`);
@@ -104,7 +104,11 @@ export function decideDeleteTeam(
 }
 
 export function decideListTeams({ email }: ControlCommandOf<'ListTeams'>, state: ControlState): Decision {
-  return decided({ type: 'Accounts', accounts: accountsOf(state, state.people.teamsOf(email.toLowerCase())) });
+  const person = email.toLowerCase();
+  const given = state.roles.assignmentsTo(person).map(({ account }) => account);
+  const shared = new Set([...state.people.teamsOf(person), ...given]);
+  for (const own of state.people.ownAccounts(person)) shared.delete(own);
+  return decided({ type: 'Accounts', accounts: accountsOf(state, shared) });
 }
 
 type TeamAccount = Account & { readonly team: Team };

@@ -49,6 +49,7 @@ import {
   userSet,
   userTokenIssued,
 } from './evolve-databases.js';
+import { roleDeleted, roleUnassigned } from './evolve-roles.js';
 import { searchIndexCreated, searchIndexDeleted, searchIndexSet, searchTombstoneRestored } from './evolve-search.js';
 import { providerPersonSet, sessionBegan, sessionTokensSet, signedOut } from './evolve-sign-in.js';
 import type { ControlState } from './state.js';
@@ -130,6 +131,10 @@ const CONTROL_EVENTS: EventTable = {
   AlertRestored: { evolve: alertRestored, leavesAccess },
   TriggerSet: { evolve: ({ trigger }, { triggers }) => triggers.put(trigger) },
   TriggerDeleted: { evolve: ({ trigger }, { triggers }) => triggers.delete(trigger) },
+  RoleSet: { evolve: ({ role }, { roles }) => roles.put(role), isAwaited, leavesAccess },
+  RoleDeleted: { evolve: roleDeleted, isAwaited, leavesAccess },
+  RoleAssigned: { evolve: ({ assignment }, { roles }) => roles.assign(assignment), isAwaited, leavesAccess },
+  RoleUnassigned: { evolve: roleUnassigned, isAwaited, leavesAccess },
   SignedOut: { evolve: signedOut, isAwaited, leavesAccess },
   ProviderPersonSet: { evolve: providerPersonSet, isAwaited, leavesAccess },
   SessionBegan: { evolve: sessionBegan, isAwaited, leavesAccess },

@@ -46,6 +46,7 @@ import {
   usageRow,
   userTokenFields,
 } from './records.js';
+import { ownRole, roleAssignment } from './roles.js';
 import { sealedSecret } from './sealed-secret.js';
 import { signInSessionFields } from './sign-in-sessions.js';
 import { signedOutFields } from './signed-out.js';
@@ -182,6 +183,12 @@ export const controlEvents = {
   ProviderPersonSet: openKind(50, { ...providerPersonFields, atMs: integer }),
   SessionBegan: openKind(51, { ...signInSessionFields, beganAtMs: integer }),
   SessionTokensSet: openKind(52, { name: looseText(), tokens: looseText(), atMs: integer }),
+  /** The whole role; it is new, or has other rights now. */
+  RoleSet: openKind(53, { role: ownRole, atMs: integer }),
+  /** Its assignments, and keys with the role, end. */
+  RoleDeleted: openKind(54, { account: accountId, name: looseText(), atMs: integer }),
+  RoleAssigned: openKind(55, { assignment: roleAssignment }),
+  RoleUnassigned: openKind(56, { id: looseText(), account: accountId, atMs: integer }),
   // ── in snapshots only ──
   AlertRestored: openKind(46, { alert }),
   SearchTombstoneRestored: openKind(37, {

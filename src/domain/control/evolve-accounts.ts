@@ -1,7 +1,7 @@
 /** Events of accounts, teams and API keys. */
 import { type AccountId, assert } from '../../kernel/index.js';
 import type { ControlEventOf } from './events.js';
-import { roleIn } from './people.js';
+import { dropKeys } from './evolve-roles.js';
 import type { Account } from './records.js';
 import type { ControlState } from './state.js';
 
@@ -28,8 +28,7 @@ export function accountPlanSet({ account, plan }: ControlEventOf<'AccountPlanSet
 export function teamSet(event: ControlEventOf<'TeamSet'>, state: ControlState): void {
   const account = { ...existing(state, event.account), team: event.team };
   state.putAccount(account);
-  // CST6 (a person's key exists as long as the person acts for the account).
-  state.apiKeys.dropOf(account.id, ({ email }) => roleIn(account, email, state.providerPeople) !== undefined);
+  dropKeys(state, account.id);
 }
 
 export function queueMoved({ account, owner }: ControlEventOf<'QueueMoved'>, state: ControlState): void {

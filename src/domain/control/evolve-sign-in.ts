@@ -1,6 +1,6 @@
 /** Events of sessions, and of people of identity providers. */
 import type { ControlEventOf } from './events.js';
-import { roleIn } from './people.js';
+import { actsFor } from './held-roles.js';
 import type { ControlState } from './state.js';
 
 export function providerPersonSet(event: ControlEventOf<'ProviderPersonSet'>, state: ControlState): void {
@@ -8,12 +8,9 @@ export function providerPersonSet(event: ControlEventOf<'ProviderPersonSet'>, st
   const before = state.providerPeople.byEmail.get(email)?.roles ?? [];
   state.providerPeople.put({ email, provider, subject, roles, sinceMs: atMs });
   // CST6 (a person's key exists as long as the person acts for the account).
-  const isLost = (id: (typeof before)[number]['account']) => {
-    const account = state.accounts.get(id);
-    return account === undefined || roleIn(account, email, state.providerPeople) === undefined;
-  };
   for (const { account } of before) {
-    if (isLost(account)) state.apiKeys.dropOf(account, (key) => key.email !== email);
+    if (!actsFor(state.accounts.get(account), email, state))
+      state.apiKeys.dropOf(account, (key) => key.email !== email);
   }
 }
 

@@ -65,6 +65,16 @@ export const MAX_SESSION_TEXT = 256;
 export const MAX_SESSION_TOKENS = 32 * 1024;
 /** Length of a session's name; names made here have 20 characters. */
 export const MAX_SESSION_NAME = 64;
+/** Own roles of one account: a person reads all of them on one page. */
+export const MAX_ACCOUNT_ROLES = 50;
+/** Own roles of all accounts: every process keeps a copy of about 500 bytes each. */
+export const MAX_ROLES = 10_000;
+/** Assignments of one account, as many as a page lists. */
+export const MAX_ACCOUNT_ASSIGNMENTS = 500;
+/** Assignments of all accounts: every process keeps a copy of about 300 bytes each. */
+export const MAX_ASSIGNMENTS = 20_000;
+/** Length of a description, of a group with its provider, and of a resource's id. */
+export const MAX_ROLE_TEXT = 256;
 /** The longest valid address of a mailbox. */
 export const MAX_EMAIL_CHARACTERS = 254;
 /** Each backup keeps a full copy of the database in the object store. */

@@ -38,6 +38,7 @@ import {
 } from './management.js';
 import { providerPersonFields } from './provider-people.js';
 import { account, databaseLimitFields, formerLayout, newAccount } from './records.js';
+import { ownRole, roleAssignment } from './roles.js';
 import { type SealedSecret, sealedSecret } from './sealed-secret.js';
 import { signInSession, signInSessionFields } from './sign-in-sessions.js';
 import { signedOutFields } from './signed-out.js';
@@ -110,6 +111,12 @@ export const managementCommands = {
   SetSessionTokens: openKind(63, { session: looseText(), tokens: looseText() }),
   /** Sessions of the person; of everyone who acts for the account if the e-mail is ''. Answered with `SessionsAre`. */
   ListSessions: openKind(64, { account: accountId, email: looseText() }),
+  /** Creates the role, or changes an existing one. Answered with `RolesAre`, as the next four. */
+  SetRole: openKind(65, { role: ownRole, isNew: flag }),
+  DeleteRole: openKind(66, { account: accountId, name: looseText() }),
+  AssignRole: openKind(67, { assignment: roleAssignment }),
+  UnassignRole: openKind(68, { account: accountId, id: looseText() }),
+  ListRoles: openKind(69, ofAccount),
   CreateSearchIndex: openKind(37, {
     index: newSearchIndex,
   }),
@@ -177,6 +184,7 @@ export const managementReplies = {
   SessionIs: openKind(29, { name: looseText() }),
   /** Newest first, without their tokens. */
   SessionsAre: openKind(30, { sessions: listOf(signInSession) }),
+  RolesAre: openKind(31, { roles: listOf(ownRole), assignments: listOf(roleAssignment) }),
   OneSearchIndex: openKind(17, { index: searchIndex }),
   SearchIndexes: openKind(18, { indexes: listOf(searchIndex) }),
   Backups: openKind(19, { backups: listOf(backup) }),

@@ -134,6 +134,10 @@ export const apiKeyFields = {
   sha256: looseText(),
   isReadOnly: flag,
   createdAtMs: integer,
+  /** The role that limits the key; undefined: all rights of the person. */
+  role: absent(looseText()),
+  /** The id of the only resource that the role is for, as it is shown. */
+  on: absent(looseText()),
 };
 export const apiKey = openRecord(apiKeyFields);
 export type ApiKey = TypeOf<typeof apiKey>;

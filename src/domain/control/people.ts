@@ -3,9 +3,7 @@
  * without an e-mail is only a queue, and no person can sign in for it.
  */
 import type { AccountId } from '../../kernel/index.js';
-import type { TeamRole } from './management.js';
 import { Owned } from './owned.js';
-import type { ProviderPeople } from './provider-people.js';
 import type { Account } from './records.js';
 
 export class People {
@@ -52,16 +50,6 @@ export class People {
 /** The normalised e-mail of the account. */
 export function personOf({ email }: Pick<Account, 'email'>): string {
   return email.toLowerCase();
-}
-
-/** Undefined if the person may not act for the account. A member's role has precedence over one from a provider. */
-export function roleIn(account: Account, email: string, providers: ProviderPeople): TeamRole | undefined {
-  const { team, id } = account;
-  const own =
-    team === undefined
-      ? isPersons(account) && personOf(account) === email && 'owner'
-      : team.members.find((member) => member.email === email)?.role;
-  return own || providers.roleOf(email, id);
 }
 
 /** Whether the account is a person's own: neither a team nor only a queue. */

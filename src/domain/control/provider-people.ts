@@ -3,11 +3,16 @@
  * members of teams: the provider decides about them, and an empty list of roles removes the person.
  */
 import type { AccountId } from '../../kernel/index.js';
-import { listOf, looseText, openRecord, type RecordType, type TypeOf, wordOf } from '../../kernel/schema/index.js';
+import { absent, listOf, looseText, openRecord, type RecordType, type TypeOf } from '../../kernel/schema/index.js';
 import { accountId } from './ids.js';
-import { TEAM_ROLES, type TeamRole } from './management.js';
 
-const personRole = openRecord({ account: accountId, role: wordOf(...TEAM_ROLES) });
+const personRole = openRecord({
+  account: accountId,
+  /** A built-in role, or an own one of the account. */
+  role: looseText(),
+  /** The id of the only resource, as it is shown. */
+  on: absent(looseText()),
+});
 export type PersonRole = TypeOf<typeof personRole>;
 
 export const providerPersonFields = {
@@ -17,7 +22,7 @@ export const providerPersonFields = {
   provider: looseText(),
   /** The provider's id of the person, which is never given to another one. */
   subject: looseText(),
-  /** One for each account. */
+  /** Of all accounts; several of one account are added together. */
   roles: listOf(personRole),
 };
 export type ProviderPerson = RecordType<typeof providerPersonFields> & { readonly sinceMs: number };
@@ -44,8 +49,8 @@ export class ProviderPeople {
     return email === undefined ? undefined : this.byEmail.get(email);
   }
 
-  roleOf(email: string, account: AccountId): TeamRole | undefined {
-    return this.byEmail.get(email)?.roles.find((role) => role.account === account)?.role;
+  rolesOf(email: string, account: AccountId): readonly PersonRole[] {
+    return this.byEmail.get(email)?.roles.filter((role) => role.account === account) ?? [];
   }
 }
 

@@ -8,6 +8,8 @@ export function* rebuildingEvents(state: ControlState): Iterable<ControlEvent> {
   if (state.format !== undefined) yield { type: 'FormatRaised', ...state.format };
   for (const account of sorted(state.accounts)) yield* accountEvents(account);
   for (const [account, atMs] of sortedEntries(state.deletedAccounts)) yield { type: 'AccountDeleted', account, atMs };
+  for (const role of state.roles.all()) yield { type: 'RoleSet', role, atMs: 0 };
+  for (const assignment of sorted(state.roles.assignments)) yield { type: 'RoleAssigned', assignment };
   for (const key of sorted(state.apiKeys.byId)) yield { type: 'ApiKeyCreated', ...key };
   for (const database of sorted(state.databases)) yield* databaseEvents(database);
   for (const index of sorted(state.search.byId)) yield searchEvent(index);

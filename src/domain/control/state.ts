@@ -21,6 +21,7 @@ import { Owned } from './owned.js';
 import { People } from './people.js';
 import { ProviderPeople } from './provider-people.js';
 import type { Account, AclUserRecord, Database, TokenRole, UserToken } from './records.js';
+import { RoleRecords } from './roles.js';
 import { SearchIndexRecords } from './search-indexes.js';
 import { SignInSessions } from './sign-in-sessions.js';
 import { SignedOutSessions } from './signed-out.js';
@@ -118,6 +119,7 @@ export class ControlState extends DayCounts {
   readonly signedOut = new SignedOutSessions();
   readonly sessions = new SignInSessions();
   readonly providerPeople = new ProviderPeople();
+  readonly roles = new RoleRecords();
   readonly alerts = new AlertRecords();
   readonly triggers = new TriggerRecords();
   readonly audit: AuditLog;
@@ -198,6 +200,7 @@ export class ControlState extends DayCounts {
     this.apiKeys.dropOf(id, () => false);
     this.alerts.dropOf(id);
     this.triggers.dropOf(id);
+    this.roles.dropOf(id);
   }
 
   #unindexAccount(account: Account): void {

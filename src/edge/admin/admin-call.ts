@@ -10,7 +10,7 @@ import { PRIVATE_HEADERS } from '../http/answer.js';
 import { answer, type PipelineContext, takeOver } from '../http/application.js';
 import { invalid, RefusedRequest } from '../http/refused.js';
 import { type Route, routesOf } from '../http/route.js';
-import type { Permission } from '../team-permissions.js';
+import type { Right } from '../team-permissions.js';
 import type { AdminEndpoint } from './admin-endpoint.js';
 import { DEFAULT_ADMIN_PAGE, MAX_ADMIN_PAGE } from './admin-limits.js';
 
@@ -132,6 +132,6 @@ export class AdminCall {
   }
 }
 
-/** The caller needs the permission in the key's account. A route answers through its call. */
-export type AdminRoute = Route<AdminCall, Permission>;
-export const adminRoute = routesOf<AdminCall, Permission>();
+/** The caller needs the right in the key's account. A route answers through its call. */
+export type AdminRoute = Route<AdminCall, Right>;
+export const adminRoute = routesOf<AdminCall, Right>();

@@ -16,7 +16,7 @@ import { signedIn } from '../http/signing-in.js';
 import { subHandler } from '../http/sub-handler.js';
 import { sessionOf } from '../sessions/page-requests.js';
 import { sessionIn } from '../sessions/sealed-sessions.js';
-import { mustBeAllowed } from '../team-permissions.js';
+import { mustBeEntitled } from '../team-permissions.js';
 import { AdminCall, type AdminCaller, type AdminRoute } from './admin-call.js';
 import { AdminEndpoint, type AdminHandlerParts } from './admin-endpoint.js';
 import { ADMIN_ROUTES } from './routes/index.js';
@@ -30,7 +30,7 @@ export function createAdminHandler(parts: AdminHandlerParts): Middleware {
   const endpoint = new AdminEndpoint(parts);
   const router = routed<AdminRoute, { caller: AdminCaller }>(ADMIN_ROUTES, {}, async (context, route, path) => {
     const { caller } = context.state;
-    if (route.permission !== 'open') mustBeAllowed(caller.grant.role, route.permission);
+    mustBeEntitled(caller.grant, route, path);
     await route.handle(new AdminCall(endpoint, context, caller, path.id), { path, query: {}, body: {} });
   });
   return subHandler<{ caller: AdminCaller }>({

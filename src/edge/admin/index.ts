@@ -1,1 +1,2 @@
 export { createAdminHandler } from './admin-handler.js';
+export { ADMIN_ROUTES } from './routes/index.js';

@@ -15,7 +15,7 @@ import { openPathsOf } from '../http/route.js';
 import { routed } from '../http/routing.js';
 import { subHandler } from '../http/sub-handler.js';
 import { refuseOtherOrigins, refuseOtherSites, sessionOf } from '../sessions/page-requests.js';
-import { mustBeAllowed } from '../team-permissions.js';
+import { mustBeEntitled } from '../team-permissions.js';
 import { ConsoleCall, type ConsoleRoute, type ConsoleState } from './console-call.js';
 import { ConsoleEndpoint, type ConsoleParts } from './console-endpoint.js';
 import { MAX_CONSOLE_BODY_BYTES, MAX_SIGN_IN_BYTES } from './console-limits.js';
@@ -57,7 +57,7 @@ function routerOf(endpoint: ConsoleEndpoint): Stage<ConsoleState> {
     const handle = async () => route.handle(call, { path, query: {}, body: {} });
     if (route.permission !== 'open') {
       // A role that may not see the tokens of data may not see the data either.
-      mustBeAllowed(call.grant.role, route.permission);
+      mustBeEntitled(call.grant, route, path);
       await ofPage(context, handle);
     } else if (route.bodyBound === 'sign-in') {
       // A page of another site could sign a user in with other credentials.

@@ -7,7 +7,7 @@ import { PRIVATE_HEADERS } from '../http/answer.js';
 import { answer, type PipelineContext } from '../http/application.js';
 import { RefusedRequest } from '../http/refused.js';
 import { type Route, routesOf } from '../http/route.js';
-import type { Permission } from '../team-permissions.js';
+import type { Right } from '../team-permissions.js';
 import type { ConsoleEndpoint, ConsoleParts } from './console-endpoint.js';
 
 export interface ConsoleState {
@@ -79,6 +79,6 @@ function withoutThoseOfThePage(rawHeaders: readonly string[]): readonly string[]
   return kept;
 }
 
-/** The caller's role needs the permission in the session's account. */
-export type ConsoleRoute = Route<ConsoleCall, Permission>;
-export const consoleRoute = routesOf<ConsoleCall, Permission>();
+/** The caller needs the right in the session's account. */
+export type ConsoleRoute = Route<ConsoleCall, Right>;
+export const consoleRoute = routesOf<ConsoleCall, Right>();

@@ -5,7 +5,7 @@
  *  CPL1 no token of a data plane reaches a page: it is opened here and given only to the data plane
  *  CPL2 a request without a line in the audit log cannot change data: it has the read-only token or the checked form
  *       (JPI1: newly serialised). The line is stored before the request is sent
- *  CPL3 a read-only key, or a role without the right to databases, changes no data here either
+ *  CPL3 a read-only key, or a caller without the right to change the resource, changes no data here either
  */
 import {
   type AuditAction,
@@ -20,6 +20,7 @@ import { MANAGEMENT_REFUSALS, notFound } from '../error-map.js';
 import type { AnswerShape } from '../http/answer-shape.js';
 import { invalid, RefusedRequest } from '../http/refused.js';
 import type { PathParts } from '../http/route.js';
+import { mustBeAllowed } from '../team-permissions.js';
 import { type ConsoleCall, type ConsoleRoute, consoleRoute } from './console-call.js';
 import { judgedPipeline } from './judged-pipeline.js';
 
@@ -33,31 +34,33 @@ interface Noted {
 const SIGNING_KEYS = 'v2/keys';
 const KV = '/console/api/kv/:id';
 const ANSWER: AnswerShape = { kind: 'other', type: 'application/json', description: 'As the data plane answers.' };
-const OF_PAGES = { permission: 'databases', answer: ANSWER } as const;
+const OF_DATABASES = { permission: 'databases:use', answer: ANSWER } as const;
+const OF_QUEUES = { permission: 'queues:use', answer: ANSWER } as const;
+const OF_INDEXES = { permission: 'indexes:use', answer: ANSWER } as const;
 const OTHER_METHODS = ['head', 'post', 'put', 'patch', 'delete'] as const;
 
 export const PLANE_ROUTES: readonly ConsoleRoute[] = [
-  consoleRoute(`POST ${KV}`, { ...OF_PAGES, summary: 'Runs commands.', handle: batchAt('/pipeline') }),
-  consoleRoute(`POST ${KV}/pipeline`, { ...OF_PAGES, summary: 'Runs commands.', handle: batchAt('/pipeline') }),
+  consoleRoute(`POST ${KV}`, { ...OF_DATABASES, summary: 'Runs commands.', handle: batchAt('/pipeline') }),
+  consoleRoute(`POST ${KV}/pipeline`, { ...OF_DATABASES, summary: 'Runs commands.', handle: batchAt('/pipeline') }),
   consoleRoute(`POST ${KV}/multi-exec`, {
-    ...OF_PAGES,
+    ...OF_DATABASES,
     summary: 'Runs a transaction.',
     handle: batchAt('/multi-exec'),
   }),
   consoleRoute('GET /console/api/queue/:id/*path', {
-    ...OF_PAGES,
+    ...OF_QUEUES,
     alsoMethods: OTHER_METHODS,
     summary: 'Calls a queue.',
     handle: callQueue,
   }),
   consoleRoute('GET /console/api/search/:id/*path', {
-    ...OF_PAGES,
+    ...OF_INDEXES,
     alsoMethods: OTHER_METHODS,
     summary: 'Calls a search index.',
     handle: callIndexOf('search'),
   }),
   consoleRoute('GET /console/api/vector/:id/*path', {
-    ...OF_PAGES,
+    ...OF_INDEXES,
     alsoMethods: OTHER_METHODS,
     summary: 'Calls an index of vectors.',
     handle: callIndexOf('vector'),
@@ -74,6 +77,7 @@ function batchAt(url: string): ConsoleRoute['handle'] {
       changes === undefined ? undefined : { action: 'runCommands', secondary: changes.commands, third: changes.key };
     const look = { type: 'GetDatabase', account: call.grant.account, database } as const;
     const { name, secrets } = (await askControl(call.endpoint.parts.control, look, 'OneDatabase')).database;
+    if (note !== undefined) mustBeAllowed(call.grant, 'databases:change', id.toLowerCase());
     if (secrets === undefined) throw noTokens('database');
     await noteChange(call, note, name, look, 'OneDatabase');
     const secret = token === 'read-only' ? secrets.readOnlyToken : secrets.standardToken;
@@ -85,13 +89,15 @@ function batchAt(url: string): ConsoleRoute['handle'] {
 async function callQueue(call: ConsoleCall, { path: { id: uuid = '', path = '' } }: { path: PathParts }) {
   const id = accountIdOfUuid(uuid);
   const { grant, endpoint, query, body } = call;
+  const mayChange = !grant.isReadOnly && grant.rights.has('queues:change', uuid.toLowerCase());
   const note = isRead(call) ? undefined : ({ action: 'useQueue', secondary: `${methodOf(call)} /${path}` } as const);
   const look = { type: 'ListQueues', account: grant.account } as const;
   const { accounts } = await askControl(endpoint.parts.control, look, 'Accounts');
   const account = accounts.find((each) => each.id === id);
   if (account === undefined) throw new RefusedRequest(notFound('queue'));
+  if (note !== undefined) mustBeAllowed(grant, 'queues:change', uuid.toLowerCase());
   await noteChange(call, note, account.name, look, 'Accounts');
-  const isLook = note === undefined && (path !== SIGNING_KEYS || grant.isReadOnly);
+  const isLook = note === undefined && (path !== SIGNING_KEYS || !mayChange);
   const token = isLook ? account.readOnlyToken : account.secrets.queueToken;
   if (token === undefined) throw noTokens('queue');
   await call.pass('queue', { url: `/${path}${query}`, token, body });
@@ -114,6 +120,7 @@ async function callIndex(call: ConsoleCall, plane: IndexPlane, uuid: string, pat
     : undefined;
   const look = { type: 'GetSearchIndex', account: grant.account, index } as const;
   const { tokens, name: indexName } = (await askControl(endpoint.parts.control, look, 'OneSearchIndex')).index;
+  if (note !== undefined) mustBeAllowed(grant, 'indexes:change', uuid.toLowerCase());
   if (tokens === undefined) throw noTokens('search index');
   await noteChange(call, note, indexName, look, 'OneSearchIndex');
   const token = note === undefined ? tokens.readOnlyToken : tokens.token;

@@ -168,7 +168,7 @@ async function beginSession(call: ConsoleCall, provider: string, identity: Provi
   const { parts, pages } = call.endpoint;
   const { email, subject, groups, tokens } = identity;
   if (email === undefined) throw new SignInRefusal('no-email', `${provider} gave no verified e-mail of ${subject}`);
-  const roles = parts.access.rolesOfGroups(parts.providers?.rolesOf(provider) ?? [], groups);
+  const roles = parts.access.rolesOfGroups(parts.providers?.rolesOf(provider) ?? [], groups, provider);
   const account = roles[0]?.account;
   if (account === undefined) throw new SignInRefusal('no-role', `no group of ${email} has a role`);
   const session = pages.sessions.begin({ email, account });

@@ -128,12 +128,13 @@ function shownTo(call: ConsoleCall, session: OpenedSession | undefined): object 
   if (session === undefined)
     return parts.providers === undefined ? NOBODY : { ...NOBODY, providers: parts.providers.all };
   const { grant, name, untilMs, csrf } = session;
-  const { email, account, isTeam, role, isReadOnly, keyName } = grant;
+  const { email, account, isTeam, role, rights, isReadOnly, keyName } = grant;
   return {
     signed_in: true,
     email,
     customer_id: isTeam ? uuidOf(account) : email,
     role,
+    rights: rights.some(),
     readonly: isReadOnly,
     key: keyName,
     operator: parts.isOperator(grant),

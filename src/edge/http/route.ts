@@ -29,6 +29,8 @@ export interface Described {
   readonly description?: string;
   /** In the endpoint's terms; `open`: no sign-in needed. */
   readonly permission: string;
+  /** A list that shows only the resources on which the caller has the right. */
+  readonly answersSome?: true;
   readonly body: ClassOf<object>;
   readonly query: ClassOf<object>;
   /** The form of the body if it has no class. */

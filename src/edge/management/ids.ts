@@ -1,9 +1,10 @@
 /** Parses ids in paths and bodies. An invalid id is refused like an unknown one. */
-import type { Account, TeamRole } from '../../domain/control/index.js';
-import { type AccountId, assert, type BackupId, type DatabaseId } from '../../kernel/index.js';
+import type { Account } from '../../domain/control/index.js';
+import type { AccountId, BackupId, DatabaseId } from '../../kernel/index.js';
 import { accountIdOfUuid, backupIdOfUuid, databaseIdOfUuid } from '../../protocol/index.js';
 import { notFound } from '../error-map.js';
 import { RefusedRequest } from '../http/refused.js';
+import type { Entitled } from '../team-permissions.js';
 import type { ManagementCall } from './management-call.js';
 
 /** @throws Refused 404 */
@@ -21,13 +22,13 @@ export function backupIdIn(text: string | undefined): BackupId {
   return known(backupIdOfUuid(text ?? ''), 'backup');
 }
 
-export interface TeamOfCaller {
+export interface TeamOfCaller extends Entitled {
   readonly team: Account;
-  readonly role: TeamRole;
 }
 
 /**
- * A team that the caller is a member of, for moving objects to it; the key's account does not matter.
+ * A team that the caller is a member of, for moving objects to it; the key's account does not matter, unless the key
+ * has a role, which is for that account alone.
  * @param text the id, or `team:` and the id, as older clients send it. @throws Refused 404
  */
 export async function teamOfCaller(call: ManagementCall, text: string): Promise<TeamOfCaller> {
@@ -38,9 +39,11 @@ export async function teamOfCaller(call: ManagementCall, text: string): Promise<
     accounts.find((account) => account.id === id),
     'team',
   );
-  const role = team.team?.members.find((member) => member.email === email)?.role;
-  assert(role !== undefined, 'a team that was listed for somebody who is no member');
-  return { team, role };
+  const { grant, endpoint } = call;
+  if (team.id === grant.account) return { team, role: grant.role, rights: grant.rights };
+  if (grant.rights.isLimited) throw new RefusedRequest(notFound('team'));
+  const role = team.team?.members.find((member) => member.email === email)?.role ?? 'given';
+  return { team, role, rights: endpoint.parts.access.rightsIn(team.id, email) };
 }
 
 /**

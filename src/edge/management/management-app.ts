@@ -24,7 +24,7 @@ import { routed } from '../http/routing.js';
 import { signedIn } from '../http/signing-in.js';
 import { staleHeader } from '../http/stale-header.js';
 import { isOfPage, refuseOtherSites, sessionOf } from '../sessions/page-requests.js';
-import { mustBeAllowed } from '../team-permissions.js';
+import { mustBeEntitled } from '../team-permissions.js';
 import type { FieldSpelling } from '../wire-alias.js';
 import { ManagementCall, type ManagementRoute } from './management-call.js';
 import type { ManagementEndpoint } from './management-endpoint.js';
@@ -93,7 +93,7 @@ export function createManagementApp(endpoint: ManagementEndpoint, routes: readon
     const { call, fields, body: bytes } = context.state;
     if (route.permission !== 'open') {
       if (changesAnything(route) && call.grant.isReadOnly) throw new RefusedRequest(MANAGEMENT_REFUSALS.readOnly);
-      mustBeAllowed(call.grant.role, route.permission);
+      mustBeEntitled(call.grant, route, path);
     }
     const query = requestOf(route.query, context.query);
     const input = requestOf(route.body, route.body === Nothing ? {} : fields.neutral(jsonOf(bytes)));

@@ -5,14 +5,15 @@ import {
   auditActionNumber,
   type ControlCommand,
   type ControlReply,
+  type ResourceKind,
 } from '../../domain/control/index.js';
-import { type AccountId, assert } from '../../kernel/index.js';
+import { type AccountId, assert, type DatabaseId } from '../../kernel/index.js';
 import type { Behind, ManagementGrant, MaybeBehind } from '../../ports/index.js';
 import { uuidOf } from '../../protocol/index.js';
 import { askControl, type ControlReplyOf } from '../control-asking.js';
 import { type Route, routesOf } from '../http/route.js';
 import { furthest } from '../http/stale-header.js';
-import { mayDo, type Permission } from '../team-permissions.js';
+import type { Right } from '../team-permissions.js';
 import type { ManagementEndpoint } from './management-endpoint.js';
 
 /** The audit log's entry about a change, without its caller. */
@@ -74,15 +75,29 @@ export class ManagementCall {
     return this.endpoint.parts.clock.nowMs();
   }
 
-  /** A role without the right to change databases sees no secrets, not even masked. */
-  get maySeeSecrets(): boolean {
-    return mayDo(this.grant.role, 'databases');
+  /** The resources on which the caller has the right. */
+  allowed<Resource extends { readonly id: AccountId | DatabaseId }>(
+    resources: readonly Resource[],
+    right: Right,
+  ): readonly Resource[] {
+    return resources.filter(({ id }) => this.grant.rights.has(right, uuidOf(id)));
+  }
+
+  /** Without the right to use a resource no secrets of it are seen, not even masked. */
+  maySeeSecrets(kind: ResourceKind, id: AccountId | DatabaseId): boolean {
+    return this.grant.rights.has(`${kind}:use`, uuidOf(id));
   }
 
   /** A secret with write access: masked for a read-only key, unless a setting allows it. */
-  writingSecret(secret: string): string {
+  masked(secret: string): string {
     const isShown = !this.grant.isReadOnly || this.endpoint.parts.readOnlyKeysSeeSecrets;
     return isShown || secret === '' ? secret : MASKED_SECRET;
+  }
+
+  /** The same; also masked without the right to change the resource. */
+  writingSecret(secret: string, kind: ResourceKind, id: AccountId | DatabaseId): string {
+    const mayWrite = this.grant.rights.has(`${kind}:change`, uuidOf(id));
+    return mayWrite || secret === '' ? this.masked(secret) : MASKED_SECRET;
   }
 
   /** @throws Refused if the control actor refuses; errors of the connection to it */
@@ -114,6 +129,6 @@ export class ManagementCall {
   }
 }
 
-/** The caller needs the permission in the key's account. */
-export type ManagementRoute = Route<ManagementCall, Permission>;
-export const managementRoute = routesOf<ManagementCall, Permission>();
+/** The caller needs the right in the key's account, on the resource of the path if it is one on resources. */
+export type ManagementRoute = Route<ManagementCall, Right>;
+export const managementRoute = routesOf<ManagementCall, Right>();

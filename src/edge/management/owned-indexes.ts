@@ -24,7 +24,10 @@ function planeOf({ vectors }: SearchIndex): IndexPlane {
 
 export async function indexesOf(call: ManagementCall, plane: IndexPlane): Promise<readonly SearchIndex[]> {
   const { indexes } = await call.ask({ type: 'ListSearchIndexes', account: call.account }, 'SearchIndexes');
-  return indexes.filter((index) => planeOf(index) === plane);
+  return call.allowed(
+    indexes.filter((index) => planeOf(index) === plane),
+    'indexes:read',
+  );
 }
 
 /** @throws Refused 404 */
@@ -67,8 +70,9 @@ export async function transferIndex(
   target: string,
 ): Promise<void> {
   if (target.includes('@')) throw invalid('target_account: must be a team; a personal account cannot be a target');
-  const { team, role } = await teamOfCaller(call, target);
-  mustBeAllowed(role, 'databases');
+  const found = await teamOfCaller(call, target);
+  mustBeAllowed(found, 'indexes:change');
+  const { team } = found;
   await changeIndex(call, index, action, { to: team.id }, team.name);
 }
 

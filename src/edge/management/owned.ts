@@ -15,6 +15,15 @@ import { RefusedRequest } from '../http/refused.js';
 import { databaseIdIn, queueIdIn } from './ids.js';
 import type { Change, ManagementCall } from './management-call.js';
 
+/** Databases that the caller may see, oldest first. */
+export async function databasesOf(call: ManagementCall): Promise<readonly Database[]> {
+  const { databases } = await call.ask({ type: 'ListOwnDatabases', account: call.account }, 'Databases');
+  return call.allowed(
+    databases.map(({ database }) => database),
+    'databases:read',
+  );
+}
+
 /** @throws Refused 404 */
 export async function databaseIn(call: ManagementCall, uuid: string | undefined): Promise<Database> {
   const command = { type: 'GetDatabase', account: call.account, database: databaseIdIn(uuid) } as const;
@@ -34,8 +43,10 @@ export async function changedDatabase(
   return (await call.change(command, 'OneDatabase', { action, entity: name, secondary })).database;
 }
 
+/** Queues that the caller may see. */
 export async function queuesOf(call: ManagementCall): Promise<readonly Account[]> {
-  return (await call.ask({ type: 'ListQueues', account: call.account }, 'Accounts')).accounts;
+  const { accounts } = await call.ask({ type: 'ListQueues', account: call.account }, 'Accounts');
+  return call.allowed(accounts, 'queues:read');
 }
 
 /** @throws Refused 404 */

@@ -126,7 +126,7 @@ export class McpAccess {
     const person = access.personOf(provider, subject);
     const email = identity.email ?? person?.email;
     const rules = providers?.rolesOf(provider) ?? [];
-    const roles = groups === undefined ? person?.roles : access.rolesOfGroups(rules, groups);
+    const roles = groups === undefined ? person?.roles : access.rolesOfGroups(rules, groups, provider);
     const account = roles?.[0]?.account;
     if (email === undefined || roles === undefined || account === undefined) {
       const text = `the provider ${provider} gives this person no role here: sign in to the console first, or put e-mail and groups into the access token`;

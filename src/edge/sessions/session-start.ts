@@ -4,8 +4,8 @@
  *  SST1 a session of a key begins also if its record cannot be stored: a full disk must not lock operators out
  *  SST2 a session of a provider begins with its record, because it is valid only with one
  */
-import { auditActionNumber, type SignInSession } from '../../domain/control/index.js';
-import { type AccountId, describeError } from '../../kernel/index.js';
+import { auditActionNumber, type PersonRole, type SignInSession } from '../../domain/control/index.js';
+import { describeError } from '../../kernel/index.js';
 import type { Log, ManagementControl, ManagementGrant } from '../../ports/index.js';
 import { askControl } from '../control-asking.js';
 import type { SealedSession } from './sealed-sessions.js';
@@ -43,7 +43,7 @@ export async function recordProviderSession(
   session: Omit<SignInSession, 'beganAtMs' | 'keyName'>,
   person: {
     readonly subject: string;
-    readonly roles: readonly { readonly account: AccountId; readonly role: SignInRole }[];
+    readonly roles: readonly PersonRole[];
   },
 ): Promise<void> {
   const { email, provider } = session;
@@ -51,7 +51,6 @@ export async function recordProviderSession(
 }
 
 type Begin = Extract<Parameters<ManagementControl['send']>[0], { readonly type: 'BeginSession' }>;
-type SignInRole = NonNullable<Begin['person']>['roles'][number]['role'];
 
 async function begin(
   control: ManagementControl,

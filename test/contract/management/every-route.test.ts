@@ -40,6 +40,8 @@ const OURS = [
   ...['POST /v2/kv/enable-prometheus/{id}', 'POST /v2/kv/disable-prometheus/{id}'],
   ...['POST /v2/kv/partitions/{id}', 'DELETE /v2/kv/partitions/{id}'],
   ...['POST /v2/msgq/enable-prometheus/{id}', 'POST /v2/msgq/disable-prometheus/{id}'],
+  ...['GET /v2/rights', 'GET /v2/roles', 'POST /v2/roles', 'PUT /v2/roles/{name}', 'DELETE /v2/roles/{name}'],
+  ...['GET /v2/role-assignments', 'POST /v2/role-assignments', 'DELETE /v2/role-assignments/{id}'],
   ...['GET /v2/sessions', 'DELETE /v2/sessions/{id}'],
   'POST /v2/msgq/user',
   ...['GET /v2/alerts', 'GET /v2/alerts/history', 'POST /v2/alerts', 'PUT /v2/alerts/{id}', 'DELETE /v2/alerts/{id}'],
@@ -61,6 +63,8 @@ const WITHOUT_ID = [
   'POST /v2/apikey',
   'POST /v2/msgq/user',
   'POST /v2/alerts',
+  'POST /v2/roles',
+  'POST /v2/role-assignments',
 ];
 
 describe('management API: every documented route', () => {
@@ -248,6 +252,14 @@ describe('management API: every documented route', () => {
     await face.control.send({ type: 'BeginSession', session: { name: 'ses_1', email, account, untilMs, ...texts } });
     const [session] = (await face.ok('GET', '/v2/sessions')).json as { session_id: string }[];
     await face.ok('DELETE', `/v2/sessions/${session?.session_id}`);
+    await face.ok('GET', '/v2/rights');
+    await face.ok('POST', '/v2/roles', body('POST /v2/roles'));
+    await face.ok('PUT', '/v2/roles/support', body('PUT /v2/roles/{name}'));
+    await face.ok('GET', '/v2/roles');
+    const { json: given } = await face.ok('POST', '/v2/role-assignments', body('POST /v2/role-assignments'));
+    await face.ok('GET', '/v2/role-assignments');
+    await face.ok('DELETE', `/v2/role-assignments/${(given as { assignment_id: string }).assignment_id}`);
+    await face.ok('DELETE', '/v2/roles/support');
     await face.ok('DELETE', '/apikey/ci');
     await face.ok('DELETE', '/v2/apikey/laptop');
     const { json: rule } = await face.ok('POST', '/v2/alerts', body('POST /v2/alerts'));

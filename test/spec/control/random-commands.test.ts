@@ -11,6 +11,7 @@ import {
   encodeControlReply,
 } from '../../../src/codec/control/index.js';
 import {
+  actsFor,
   CONTROL_COMMANDS,
   type ControlCommand,
   type ControlEvent,
@@ -19,7 +20,6 @@ import {
   evolve,
   queueOwnerOf,
   rebuildingEvents,
-  roleIn,
 } from '../../../src/domain/control/index.js';
 import { repetitions } from '../../support/depth.js';
 import { anyCommand, anyReading, PLAIN_TYPES } from '../../support/random-control.js';
@@ -176,8 +176,7 @@ describe('control: after any commands', () => {
         expect([...state.queueTokens.keys()].sort()).to.deep.equal(opens.sort());
         // CST6.
         for (const { account, email } of state.apiKeys.byId.values()) {
-          const found = state.accounts.get(account);
-          expect(found !== undefined && roleIn(found, email, state.providerPeople)).to.be.a('string');
+          expect(actsFor(state.accounts.get(account), email, state)).to.equal(true);
         }
         // CST7.
         for (const { database, account } of state.backups.byId.values()) {
@@ -231,6 +230,8 @@ const ONCE: ReadonlySet<ControlCommand['type']> = new Set([
   'DeleteUser',
   'DeleteApiKey',
   'DeleteBackup',
+  'DeleteRole',
+  'UnassignRole',
   'LeaseQuota',
   'ReturnQuota',
   // A step names the attempt that it ends; a trigger is forgotten.

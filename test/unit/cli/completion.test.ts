@@ -20,6 +20,7 @@ describe('completion', () => {
     account: never,
     journal: never,
     branch: never,
+    role: never,
     vectors: never,
     backup: never,
     encryption: never,

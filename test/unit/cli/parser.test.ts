@@ -16,6 +16,7 @@ const TREE = commandTree({
   account: never,
   journal: never,
   branch: never,
+  role: never,
   vectors: never,
   backup: never,
   encryption: never,

@@ -98,6 +98,13 @@ export const GOLDEN_CONTROL_REPLIES: { readonly [Type in ControlReply['type']]: 
     },
   ],
   AuditEntries: [{ type: 'AuditEntries', entries: [entry, { ...entry, entity: HALF_A_PAIR }] }],
+  RolesAre: [
+    {
+      type: 'RolesAre',
+      roles: [{ account: account.id, name: 'support', description: '', rights: ['queues:read'] }],
+      assignments: [],
+    },
+  ],
   SignedOut: [{ type: 'SignedOut' }],
   SessionIs: [{ type: 'SessionIs', name: 'ses_1' }],
   SessionsAre: [

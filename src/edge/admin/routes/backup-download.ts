@@ -17,7 +17,7 @@ export const BACKUP_DOWNLOAD_ROUTES: readonly AdminRoute[] = [
     summary: 'Fetches a backup, as the commands that an empty database needs to hold the same.',
     description:
       'The form of the native protocol, as `redis-cli --pipe` and append-only files have it. Parameters are left out.',
-    permission: 'databases',
+    permission: 'databases:use',
     parameters: [{ ...queryParameter('backup_id', 'Which one of the list of backups.'), required: true }],
     answer: { kind: 'other', type: FILE_TYPE, description: 'Commands of the native protocol.' },
     handle: download,

@@ -11,7 +11,7 @@ import { healthFor } from '../health.js';
 export const CLUSTER_ROUTES: readonly AdminRoute[] = [
   adminRoute('GET /v2/admin/health', {
     summary: 'Shows the problems of the cluster, for people of the first account.',
-    permission: 'read',
+    permission: 'operation:read',
     answer: adminAnswer('Health'),
     async handle(call) {
       mustBeOperator(call);
@@ -20,7 +20,7 @@ export const CLUSTER_ROUTES: readonly AdminRoute[] = [
   }),
   adminRoute('GET /v2/admin/cluster', {
     summary: 'Shows processes, shards, NATS servers and streams, for people of the first account.',
-    permission: 'read',
+    permission: 'operation:read',
     answer: adminAnswer('ClusterStatus'),
     async handle(call) {
       mustBeOperator(call);
@@ -29,7 +29,7 @@ export const CLUSTER_ROUTES: readonly AdminRoute[] = [
   }),
   adminRoute('GET /v2/admin/cluster/events', {
     summary: 'Shows the same as it changes, for people of the first account.',
-    permission: 'read',
+    permission: 'operation:read',
     answer: events('Events cluster, each the whole status, whenever it has changed.', {
       cluster: schemaNamed('ClusterStatus'),
     }),

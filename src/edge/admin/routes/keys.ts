@@ -13,7 +13,7 @@ const PARAMETERS = [
 export const DATABASE_KEY_ROUTES: readonly AdminRoute[] = [
   adminRoute('GET /v2/admin/databases/:id/keys', {
     summary: 'Shows keys of a database with type, time to live, size and length.',
-    permission: 'databases',
+    permission: 'databases:use',
     parameters: [
       queryParameter('match', 'A pattern, as SCAN has it.'),
       queryParameter('match_base64', 'The same, as base64.'),
@@ -24,7 +24,7 @@ export const DATABASE_KEY_ROUTES: readonly AdminRoute[] = [
   }),
   adminRoute('GET /v2/admin/databases/:id/folders', {
     summary: 'Shows what is directly below a prefix: keys, and folders of keys with their number.',
-    permission: 'databases',
+    permission: 'databases:use',
     parameters: [
       queryParameter('prefix', 'The prefix of the keys, with its separator; empty by default.'),
       queryParameter('prefix_base64', 'The same, as base64.'),

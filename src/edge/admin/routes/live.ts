@@ -15,13 +15,13 @@ const STATISTICS = 'Events statistics: the last hour, whenever it has changed.';
 export const LIVE_ROUTES: readonly AdminRoute[] = [
   adminRoute('GET /v2/admin/databases/:id/statistics', {
     summary: 'Shows the usage of a database.',
-    permission: 'read',
+    permission: 'databases:read',
     answer: events(STATISTICS, { statistics: schemaNamed('DatabaseSeries') }),
     handle: (call) => statisticsFeed(call, 'database'),
   }),
   adminRoute('GET /v2/admin/databases/:id/monitor', {
     summary: 'Shows the commands of a database as they run.',
-    permission: 'databases',
+    permission: 'databases:use',
     answer: events('Events with the commands of one second each, and the number of commands left out.', {
       commands: schemaNamed('RunCommands'),
     }),
@@ -29,7 +29,7 @@ export const LIVE_ROUTES: readonly AdminRoute[] = [
   }),
   adminRoute('GET /v2/admin/databases/:id/clients', {
     summary: 'Shows the connections to a database over the native protocol, of the process that answers.',
-    permission: 'databases',
+    permission: 'databases:use',
     answer: adminAnswer('ConnectedClients'),
     async handle(call) {
       const { database } = await call.database();
@@ -40,21 +40,21 @@ export const LIVE_ROUTES: readonly AdminRoute[] = [
   }),
   adminRoute('GET /v2/admin/queues/:id/logs', {
     summary: 'Shows the events of the messages of a queue.',
-    permission: 'databases',
+    permission: 'queues:use',
     parameters: [queryParameter('from', 'Milliseconds since 1970; left out: now.', { type: 'integer', minimum: 0 })],
     answer: events('Events log, each an event of a message.', { log: schemaNamed('LogEvent') }),
     handle: logFeed,
   }),
   adminRoute('GET /v2/admin/queues/:id/statistics', {
     summary: 'Shows the usage of a queue.',
-    permission: 'read',
+    permission: 'queues:read',
     answer: events(STATISTICS, { statistics: schemaNamed('QueueSeries') }),
     handle: (call) => statisticsFeed(call, 'queue'),
   }),
   // Each process has its own read models, and only operators may rebuild them.
   adminRoute('POST /v2/admin/read-models/:id/rebuild', {
     summary: 'Rebuilds a read model of this process, for people of the first account.',
-    permission: 'read',
+    permission: 'operation:change',
     answer: json(record({ rebuilding: wordOf(READ_MODEL_NAMES) })),
     async handle(call) {
       const { readModels, isOperator } = call.endpoint.parts;

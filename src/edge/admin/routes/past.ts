@@ -23,7 +23,7 @@ const PROOF = events('Events progress, report for each journal, and done; failed
 export const PAST_ROUTES: readonly AdminRoute[] = [
   adminRoute('GET /v2/admin/databases/:id/timeline', {
     summary: 'Shows the journal entries of a database, or those that touched one key.',
-    permission: 'databases',
+    permission: 'databases:use',
     parameters: [
       FROM,
       TO,
@@ -37,7 +37,7 @@ export const PAST_ROUTES: readonly AdminRoute[] = [
   }),
   adminRoute('GET /v2/admin/databases/:id/state', {
     summary: 'Shows the content of a database at a moment.',
-    permission: 'databases',
+    permission: 'databases:use',
     parameters: [
       { ...queryParameter('at', MOMENT), required: true },
       queryParameter('after', 'The key after which the list begins.'),
@@ -52,33 +52,33 @@ export const PAST_ROUTES: readonly AdminRoute[] = [
   }),
   adminRoute('GET /v2/admin/databases/:id/diff', {
     summary: 'Shows the changes of a database between two moments.',
-    permission: 'databases',
+    permission: 'databases:use',
     parameters: [{ ...FROM, required: true }, { ...TO, required: true }, LIMIT, VALUES],
     answer: adminAnswer('KeyChanges'),
     handle: diff,
   }),
   adminRoute('GET /v2/admin/databases/:id/verify', {
     summary: 'Proves the journal of a database.',
-    permission: 'read',
+    permission: 'databases:read',
     answer: PROOF,
     handle: async (call) => verify(call, await call.database()),
   }),
   adminRoute('GET /v2/admin/queues/:id/timeline', {
     summary: 'Shows the journal entries of a queue.',
-    permission: 'databases',
+    permission: 'queues:use',
     parameters: [FROM, TO, LIMIT, NEWEST],
     answer: adminAnswer('Timeline'),
     handle: async (call) => timeline(call, await call.queue()),
   }),
   adminRoute('GET /v2/admin/queues/:id/verify', {
     summary: 'Proves the journal of a queue.',
-    permission: 'read',
+    permission: 'queues:read',
     answer: PROOF,
     handle: async (call) => verify(call, await call.queue()),
   }),
   adminRoute('GET /v2/admin/verify', {
     summary: 'Proves every journal, for people of the first account.',
-    permission: 'read',
+    permission: 'operation:read',
     answer: PROOF,
     async handle(call) {
       if (!call.endpoint.parts.isOperator(call.grant)) {

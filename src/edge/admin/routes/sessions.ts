@@ -1,21 +1,20 @@
 /** Sessions of the console: starting, reading and ending them. */
-import { TEAM_ROLES } from '../../../domain/control/index.js';
 import { uuidOf } from '../../../protocol/index.js';
 import { MANAGEMENT_REFUSALS } from '../../error-map.js';
 import { json, OK_ANSWER } from '../../http/answer-shape.js';
 import { basicCredentials } from '../../http/credentials.js';
-import { FLAG, record, TEXT, TIME, wordOf } from '../../http/openapi/parts.js';
+import { FLAG, record, TEXT, TIME } from '../../http/openapi/parts.js';
 import { RefusedRequest } from '../../http/refused.js';
 import { sessionCookie, sessionIn } from '../../sessions/sealed-sessions.js';
 import { recordKeySession } from '../../sessions/session-start.js';
 import { type AdminCall, type AdminRoute, adminRoute } from '../admin-call.js';
 
-const SHOWN = { email: TEXT, customer_id: TEXT, role: wordOf(TEAM_ROLES), readonly: FLAG, key: TEXT, operator: FLAG };
+const SHOWN = { email: TEXT, customer_id: TEXT, role: TEXT, readonly: FLAG, key: TEXT, operator: FLAG };
 
 export const SESSION_ROUTES: readonly AdminRoute[] = [
   adminRoute('POST /v2/admin/sessions', {
     summary: 'Begins a session, with e-mail and API key; its cookie comes with the answer.',
-    permission: 'read',
+    permission: 'self:read',
     answer: json(record({ session: TEXT, until: TIME, csrf: TEXT, ...SHOWN })),
     async handle(call) {
       const { endpoint, request } = call;
@@ -39,7 +38,7 @@ export const SESSION_ROUTES: readonly AdminRoute[] = [
 
   adminRoute('GET /v2/admin/session', {
     summary: 'Shows the signed-in person.',
-    permission: 'read',
+    permission: 'self:read',
     answer: json(record(SHOWN)),
     async handle(call) {
       call.json(JSON.stringify(shown(call)));
@@ -49,7 +48,7 @@ export const SESSION_ROUTES: readonly AdminRoute[] = [
   // Removes the cookie and invalidates the session, also its copies.
   adminRoute('DELETE /v2/admin/session', {
     summary: 'Ends a session, in every process.',
-    permission: 'read',
+    permission: 'self:read',
     answer: OK_ANSWER,
     async handle(call) {
       const { authorization, cookie: cookies } = call.request.headers;

@@ -12,19 +12,19 @@ import { mustBeOperator } from './cluster.js';
 export const STEERING_ROUTES: readonly AdminRoute[] = [
   adminRoute('POST /v2/admin/cluster/processes/:id/drain', {
     summary: 'Wishes that a process owns no shard, for people of the first account.',
-    permission: 'read',
+    permission: 'operation:change',
     answer: OK_ANSWER,
     handle: (call) => wish(call, 'drain', (steering, by) => steering.drain(call.id as SessionId, by)),
   }),
   adminRoute('POST /v2/admin/cluster/processes/:id/undrain', {
     summary: 'Takes that wish back.',
-    permission: 'read',
+    permission: 'operation:change',
     answer: OK_ANSWER,
     handle: (call) => wish(call, 'undrain', (steering, by) => steering.undrain(call.id as SessionId, by)),
   }),
   adminRoute('POST /v2/admin/cluster/shards/:id/move', {
     summary: 'Wishes that a process owns a shard, for people of the first account.',
-    permission: 'read',
+    permission: 'operation:change',
     parameters: [queryParameter('process', 'Left out: automatic placement.')],
     answer: OK_ANSWER,
     async handle(call) {

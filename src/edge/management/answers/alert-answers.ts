@@ -130,5 +130,5 @@ export function testedAnswer(call: ManagementCall, { channel, isSent, answer }: 
 }
 
 function channelAnswer(call: ManagementCall, { type, address }: AlertChannel): AlertChannelAnswer {
-  return { type, address: type === 'email' ? address : call.writingSecret(address) };
+  return { type, address: type === 'email' ? address : call.masked(address) };
 }

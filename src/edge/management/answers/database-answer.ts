@@ -1,6 +1,11 @@
 /** A database as the management API shows it. Source: docs/guide/management.md, "Databases". */
 import { IsArray, IsBoolean, IsIn, IsInt, IsOptional, IsString } from 'class-validator';
-import { DATABASE_PLAN_TERMS, type Database, DEFAULT_DATABASE_SETTINGS } from '../../../domain/control/index.js';
+import {
+  DATABASE_PLAN_TERMS,
+  type Database,
+  DEFAULT_DATABASE_SETTINGS,
+  type SealedSecret,
+} from '../../../domain/control/index.js';
 import { uuidOf } from '../../../protocol/index.js';
 import { RecordOf, TextFlag, textFlag, unixSeconds } from '../../http/shapes.js';
 import type { ManagementCall } from '../management-call.js';
@@ -120,7 +125,7 @@ export function databaseAnswer(call: ManagementCall, database: Database, hidesSe
     modifying_state: '',
     customer_id: call.customerId,
     user_email: call.customerId,
-    ...(hidesSecrets || !call.maySeeSecrets ? {} : secretsOf(call, database)),
+    ...(hidesSecrets || !call.maySeeSecrets('databases', database.id) ? {} : secretsOf(call, database)),
     tls: true,
     eviction: settings.isEvicting,
     auto_upgrade: settings.isAutoUpgrading,
@@ -185,12 +190,13 @@ function limitsOf({ limits }: Database, maxRecordBytes: number, maxHeldBytes = U
   };
 }
 
-function secretsOf(call: ManagementCall, { secrets }: Database) {
+function secretsOf(call: ManagementCall, { id, secrets }: Database) {
   if (secrets === undefined) return {};
   const { endpoint } = call;
+  const writing = (secret: SealedSecret) => call.writingSecret(endpoint.secrets.open(secret), 'databases', id);
   return {
-    password: call.writingSecret(endpoint.secrets.open(secrets.password)),
-    rest_token: call.writingSecret(endpoint.secrets.open(secrets.standardToken)),
+    password: writing(secrets.password),
+    rest_token: writing(secrets.standardToken),
     read_only_rest_token: endpoint.secrets.open(secrets.readOnlyToken),
   };
 }

@@ -14,7 +14,7 @@ interface IndexPlace {
 export function indexAnswer(call: ManagementCall, index: SearchIndex, place: IndexPlace, throughput: readonly Point[]) {
   const { limits, tokens } = index;
   const { secrets } = call.endpoint;
-  const shown = call.maySeeSecrets ? tokens : undefined;
+  const shown = call.maySeeSecrets('indexes', index.id) ? tokens : undefined;
   return {
     customer_id: call.customerId,
     id: uuidOf(index.id),
@@ -22,7 +22,7 @@ export function indexAnswer(call: ManagementCall, index: SearchIndex, place: Ind
     endpoint: place.endpoint,
     type: index.type,
     region: place.region,
-    token: shown === undefined ? '' : call.writingSecret(secrets.open(shown.token)),
+    token: shown === undefined ? '' : call.writingSecret(secrets.open(shown.token), 'indexes', index.id),
     read_only_token: shown === undefined ? '' : secrets.open(shown.readOnlyToken),
     max_vector_count: limits.maxVectorCount,
     max_daily_updates: limits.maxDailyUpdates,

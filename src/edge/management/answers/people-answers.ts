@@ -1,5 +1,5 @@
 /** Teams, their members, API keys and the audit log as the management API shows them. */
-import { IsBoolean, IsIn, IsInt, IsString } from 'class-validator';
+import { IsBoolean, IsIn, IsInt, IsOptional, IsString } from 'class-validator';
 import {
   type Account,
   type ApiKey,
@@ -34,6 +34,10 @@ export class ApiKeyAnswer {
   @IsString() readonly customer_id!: string;
   @IsBoolean() readonly readonly!: boolean;
   @IsInt() readonly creation_time!: number;
+  /** The role that limits the key. */
+  @IsOptional() @IsString() readonly role?: string;
+  /** The only resource that the role is for. */
+  @IsOptional() @IsString() readonly resource_id?: string;
 }
 
 export class NewApiKeyAnswer extends ApiKeyAnswer {
@@ -90,12 +94,15 @@ export function sessionAnswer(session: SignInSession, id: string): SessionAnswer
 }
 
 /** @param isTeam whether the key's account is a team */
-export function apiKeyAnswer({ account, email, name, isReadOnly, createdAtMs }: ApiKey, isTeam: boolean): ApiKeyAnswer {
+export function apiKeyAnswer(key: ApiKey, isTeam: boolean): ApiKeyAnswer {
+  const { account, email, name, isReadOnly, createdAtMs, role, on } = key;
   return {
     name,
     customer_id: isTeam ? uuidOf(account) : email,
     readonly: isReadOnly,
     creation_time: unixSeconds(createdAtMs),
+    ...(role !== undefined && { role }),
+    ...(on !== undefined && { resource_id: on }),
   };
 }
 

@@ -120,12 +120,12 @@ export function queueAccountAnswer(call: ManagementCall, account: Account): Queu
   };
 }
 
-function secretsOf(call: ManagementCall, { secrets, readOnlyToken }: Account) {
-  if (!call.maySeeSecrets) return { password: '', token: '', read_only_token: '' };
+function secretsOf(call: ManagementCall, { id, secrets, readOnlyToken }: Account) {
+  if (!call.maySeeSecrets('queues', id)) return { password: '', token: '', read_only_token: '' };
   const token = call.endpoint.secrets.open(secrets.queueToken);
   return {
-    password: call.writingSecret(passwordIn(token)),
-    token: call.writingSecret(token),
+    password: call.writingSecret(passwordIn(token), 'queues', id),
+    token: call.writingSecret(token, 'queues', id),
     // Accounts of older releases get one when their tokens are rotated.
     read_only_token: readOnlyToken === undefined ? '' : call.endpoint.secrets.open(readOnlyToken),
   };

@@ -1,6 +1,6 @@
 /** Bodies of calls about teams and API keys. */
-import { IsBoolean, IsIn, IsOptional, IsString } from 'class-validator';
-import type { TeamRole } from '../../../domain/control/index.js';
+import { IsBoolean, IsIn, IsOptional, IsString, MaxLength } from 'class-validator';
+import { MAX_ROLE_TEXT, type TeamRole } from '../../../domain/control/index.js';
 import { IsGivenName, IsMailbox } from './rules.js';
 
 /** Roles that a member can get; the owner is the creator of the team. */
@@ -46,4 +46,16 @@ export class CreateApiKeyRequest {
   @IsOptional()
   @IsString()
   readonly team_id: string | undefined;
+
+  /** An extension: the key has only those rights of the caller that this role has. */
+  @IsOptional()
+  @IsString()
+  @MaxLength(MAX_ROLE_TEXT)
+  readonly role: string | undefined;
+
+  /** An extension: the only database, queue account or index that the role is for. */
+  @IsOptional()
+  @IsString()
+  @MaxLength(MAX_ROLE_TEXT)
+  readonly resource_id: string | undefined;
 }

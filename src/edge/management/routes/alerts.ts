@@ -29,7 +29,7 @@ const DEFAULT_HISTORY = 100;
 export const ALERT_ROUTES: readonly ManagementRoute[] = [
   managementRoute('GET /v2/alerts', {
     summary: 'Lists the alert rules with their states, and the open alerts.',
-    permission: 'read',
+    permission: 'account:read',
     answer: one(AlertsAnswer),
     async handle(call) {
       const { rules, alerts } = await alertsOf(call, 0);
@@ -43,7 +43,7 @@ export const ALERT_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('GET /v2/alerts/history', {
     summary: 'Lists alerts, open and ended, newest first, with their notices.',
-    permission: 'read',
+    permission: 'account:read',
     query: AlertHistoryQuery,
     answer: listOf(AlertAnswer),
     async handle(call, { query: { count = String(DEFAULT_HISTORY) } }) {
@@ -54,7 +54,7 @@ export const ALERT_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('POST /v2/alerts', {
     summary: 'Makes an alert rule.',
-    permission: 'databases',
+    permission: 'alerts:change',
     body: AlertRuleRequest,
     example: EXAMPLE,
     answer: one(AlertRuleAnswer),
@@ -67,7 +67,7 @@ export const ALERT_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('PUT /v2/alerts/:id', {
     summary: 'Replaces an alert rule; its silence stays.',
-    permission: 'databases',
+    permission: 'alerts:change',
     body: AlertRuleRequest,
     example: EXAMPLE,
     answer: one(AlertRuleAnswer),
@@ -80,7 +80,7 @@ export const ALERT_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('POST /v2/alerts/:id/silence', {
     summary: 'Sends no notices of an alert rule for some time; the raises of its open alerts follow afterwards.',
-    permission: 'databases',
+    permission: 'alerts:change',
     body: SilenceAlertRequest,
     example: { seconds: 3600 },
     answer: one(AlertRuleAnswer),
@@ -93,7 +93,7 @@ export const ALERT_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('POST /v2/alerts/:id/test', {
     summary: 'Sends a notice that is marked as a test to every channel of an alert rule.',
-    permission: 'databases',
+    permission: 'alerts:change',
     answer: listOf(TestedChannelAnswer),
     async handle(call, { path }) {
       const rule = await ruleIn(call, path.id);
@@ -105,7 +105,7 @@ export const ALERT_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('DELETE /v2/alerts/:id', {
     summary: 'Deletes an alert rule. A built-in one can only be disabled.',
-    permission: 'databases',
+    permission: 'alerts:change',
     answer: OK_ANSWER,
     async handle(call, { path }) {
       const { id, name } = await ruleIn(call, path.id);

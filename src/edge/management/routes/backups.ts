@@ -8,6 +8,7 @@ import { MANAGEMENT_REFUSALS } from '../../error-map.js';
 import { listOf, OK_ANSWER, OK_TEXT } from '../../http/answer-shape.js';
 import { invalid, RefusedRequest } from '../../http/refused.js';
 import { TextFlag, textFlag, unixSeconds } from '../../http/shapes.js';
+import { mustBeAllowed } from '../../team-permissions.js';
 import { EXAMPLE_ID } from '../example-id.js';
 import { backupIdIn, databaseIdIn } from '../ids.js';
 import { type ManagementCall, type ManagementRoute, managementRoute } from '../management-call.js';
@@ -47,7 +48,7 @@ function backupAnswer({ customerId }: ManagementCall, backup: Backup): BackupAns
 export const BACKUP_ROUTES: readonly ManagementRoute[] = [
   managementRoute('GET /v2/kv/list-backup/:id', {
     summary: 'Lists the backups of a database, newest first.',
-    permission: 'read',
+    permission: 'databases:read',
     answer: listOf(BackupAnswer),
     async handle(call, { path }) {
       return (await backupsOf(call, databaseIdIn(path.id))).map((backup) => backupAnswer(call, backup));
@@ -56,7 +57,7 @@ export const BACKUP_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('POST /v2/kv/create-backup/:id', {
     summary: 'Begins a backup of a database, which the list of backups shows from then on.',
-    permission: 'databases',
+    permission: 'databases:change',
     body: CreateBackupRequest,
     example: { name: 'before the move' },
     answer: OK_ANSWER,
@@ -81,7 +82,7 @@ export const BACKUP_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('DELETE /v2/kv/delete-backup/:id/:backup_id', {
     summary: 'Deletes a backup.',
-    permission: 'databases',
+    permission: 'databases:change',
     answer: OK_ANSWER,
     async handle(call, { path }) {
       backupsPort(call);
@@ -102,7 +103,7 @@ export const BACKUP_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('POST /v2/kv/restore-backup/:id', {
     summary: 'Puts a backup, of this database or another of the account, in place of all that a database holds.',
-    permission: 'databases',
+    permission: 'databases:change',
     body: RestoreBackupRequest,
     example: { backup_id: EXAMPLE_ID },
     answer: OK_ANSWER,
@@ -110,6 +111,7 @@ export const BACKUP_ROUTES: readonly ManagementRoute[] = [
       const backups = backupsPort(call);
       const database = await databaseIn(call, path.id);
       const { backup } = await backupOf(call, backupIdIn(backup_id));
+      mustBeAllowed(call.grant, 'databases:use', uuidOf(backup.database));
       if (backup.state !== 'completed') throw invalid(`backup_id: the backup is ${backup.state}`);
       // Journaled first: the change to the data is in the log even if the restore is interrupted.
       const command = { type: 'ChangeDatabase', account: call.account, database: database.id, change: {} } as const;

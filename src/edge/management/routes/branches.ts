@@ -10,10 +10,11 @@ import {
 } from '../../../domain/control/index.js';
 import { bytesOfText, describeError } from '../../../kernel/index.js';
 import type { Branches } from '../../../ports/index.js';
-import { newDatabaseId } from '../../../protocol/index.js';
+import { newDatabaseId, uuidOf } from '../../../protocol/index.js';
 import { branchRefusalOf, MANAGEMENT_REFUSALS, notFound } from '../../error-map.js';
 import { listOf, OK_ANSWER, OK_TEXT, one } from '../../http/answer-shape.js';
 import { RefusedRequest } from '../../http/refused.js';
+import { mustBeAllowed } from '../../team-permissions.js';
 import {
   BranchAnswer,
   BranchDiffAnswer,
@@ -26,7 +27,7 @@ import {
   undoAnswer,
 } from '../answers/branch-answers.js';
 import { type ManagementCall, type ManagementRoute, managementRoute } from '../management-call.js';
-import { databaseIn } from '../owned.js';
+import { databaseIn, databasesOf } from '../owned.js';
 import {
   BranchDiffQuery,
   CreateBranchRequest,
@@ -42,7 +43,7 @@ const USUAL_DIFFERENCES = 1000;
 export const BRANCH_ROUTES: readonly ManagementRoute[] = [
   managementRoute('POST /v2/kv/database/:id/branches', {
     summary: 'Makes a branch: a separate database that begins with the data of this one at a moment.',
-    permission: 'databases',
+    permission: 'databases:change',
     body: CreateBranchRequest,
     example: { name: 'rehearsal', expires_in: 3600 },
     answer: one(BranchAnswer),
@@ -67,26 +68,25 @@ export const BRANCH_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('GET /v2/kv/database/:id/branches', {
     summary: 'Lists the branches of a database, oldest first.',
-    permission: 'read',
+    permission: 'databases:read',
     answer: listOf(BranchAnswer),
     async handle(call, { path }) {
       const { id } = await databaseIn(call, path.id);
-      const { databases } = await call.ask({ type: 'ListOwnDatabases', account: call.account }, 'Databases');
-      const found = databases.map(({ database }) => database).filter(isBranch);
+      const found = (await databasesOf(call)).filter(isBranch);
       return Promise.all(found.filter(({ branch }) => branch.origin === id).map((each) => shownBranch(call, each)));
     },
   }),
 
   managementRoute('GET /v2/kv/branch/:id', {
     summary: 'Shows a branch.',
-    permission: 'read',
+    permission: 'databases:read',
     answer: one(BranchAnswer),
     handle: async (call, { path }) => shownBranch(call, await branchIn(call, path.id)),
   }),
 
   managementRoute('GET /v2/kv/branch/:id/diff', {
     summary: 'Lists the keys by which a branch differs from its origin, then or now.',
-    permission: 'read',
+    permission: 'databases:read',
     query: BranchDiffQuery,
     answer: one(BranchDiffAnswer),
     async handle(call, { path, query }) {
@@ -108,7 +108,7 @@ export const BRANCH_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('POST /v2/kv/branch/:id/merge', {
     summary: 'Writes keys that the branch has changed into its origin, in one transaction for each partition.',
-    permission: 'databases',
+    permission: 'databases:change',
     body: MergeBranchRequest,
     example: { keys: 'user:*', dry_run: true },
     answer: one(MergeAnswer),
@@ -117,6 +117,7 @@ export const BRANCH_ROUTES: readonly ManagementRoute[] = [
       const branch = await branchIn(call, path.id);
       const branches = branchesPort(call);
       const origin = await originOf(call, branch);
+      mustBeAllowed(call.grant, 'databases:change', uuidOf(origin.id));
       if (!isDryRun) {
         // Journaled first: the change to the data is in the log even if the merge is interrupted.
         const about = { action: 'mergeBranch', entity: origin.name, secondary: branch.name, third: keys } as const;
@@ -129,7 +130,7 @@ export const BRANCH_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('GET /v2/kv/branch/:id/messages', {
     summary: 'Shows the messages that commands of a branch have published, and that are held.',
-    permission: 'read',
+    permission: 'databases:read',
     answer: one(HeldMessagesAnswer),
     async handle(call, { path }) {
       const { id, partitions } = await branchIn(call, path.id);
@@ -139,7 +140,7 @@ export const BRANCH_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('DELETE /v2/kv/branch/:id', {
     summary: 'Discards a branch with all that it holds.',
-    permission: 'databases',
+    permission: 'databases:change',
     answer: OK_ANSWER,
     async handle(call, { path }) {
       const { id, name, partitions } = await branchIn(call, path.id);
@@ -158,7 +159,7 @@ export const BRANCH_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('POST /v2/kv/database/:id/undo', {
     summary: 'Undoes the writes of one author in a period, on the keys that no other author has written to since.',
-    permission: 'databases',
+    permission: 'databases:change',
     body: UndoRequest,
     example: { by: 'default', from: '2026-05-01T12:00:00Z', to: '2026-05-01T13:00:00Z', dry_run: true },
     answer: one(UndoAnswer),

@@ -23,7 +23,7 @@ import {
 export const DATABASE_SETTING_ROUTES: readonly ManagementRoute[] = [
   managementRoute('POST /v2/kv/enable-tls/:id', {
     summary: 'Says that a database is to be reached by TLS, which it always can be.',
-    permission: 'databases',
+    permission: 'databases:change',
     answer: one(DatabaseAnswer),
     async handle(call, { path }) {
       return databaseAnswer(call, await changedDatabase(call, path.id, 'enableTls', () => ({ settings: {} })));
@@ -46,7 +46,7 @@ export const DATABASE_SETTING_ROUTES: readonly ManagementRoute[] = [
   managementRoute('POST /v2/kv/:id/change-plan', {
     alsoPaths: ['/v2/kv/change-plan/:id'],
     summary: 'Moves a database to another plan, with its limits.',
-    permission: 'payment',
+    permission: 'billing:change',
     body: ChangePlanRequest,
     example: { plan_name: 'fixed_1gb' },
     answer: OK_ANSWER,
@@ -64,7 +64,7 @@ export const DATABASE_SETTING_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('PATCH /v2/kv/update-budget/:id', {
     summary: 'Sets the monthly budget of a database, in dollars.',
-    permission: 'payment',
+    permission: 'billing:change',
     body: DatabaseBudgetRequest,
     example: { budget: 30 },
     answer: OK_ANSWER,
@@ -82,7 +82,7 @@ export const DATABASE_SETTING_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('POST /v2/kv/update-regions/:id', {
     summary: 'Sets all read regions of a database.',
-    permission: 'databases',
+    permission: 'databases:change',
     body: UpdateRegionsRequest,
     example: { read_regions: ['us-west-1'] },
     answer: OK_ANSWER,
@@ -104,7 +104,7 @@ export const DATABASE_SETTING_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('POST /v2/kv/update-allowlist/:id', {
     summary: 'Sets from which IPv4 addresses a database may be used; an empty list: from everywhere.',
-    permission: 'databases',
+    permission: 'databases:change',
     body: AllowedIpsRequest,
     example: { allowed_ips: ['192.0.2.0/24'] },
     answer: OK_ANSWER,
@@ -135,7 +135,7 @@ function switchRoutes(
     managementRoute(`POST /v2/kv/${verb}-${what}/:id`, {
       alsoMethods,
       summary: `Switches ${what} of a database ${isOn ? 'on' : 'off'}.`,
-      permission: what === 'prodpack' ? 'payment' : 'databases',
+      permission: what === 'prodpack' ? 'billing:change' : 'databases:change',
       answer: OK_ANSWER,
       async handle(call, { path }) {
         await changedDatabase(call, path.id, action, () => ({ settings: settingsOf(isOn) }));

@@ -11,7 +11,7 @@ import { EXAMPLE_ID } from '../example-id.js';
 import { teamOfCaller } from '../ids.js';
 import { type ManagementRoute, managementRoute } from '../management-call.js';
 import { newDatabaseOf } from '../new-database.js';
-import { changedDatabase, databaseIn } from '../owned.js';
+import { changedDatabase, databaseIn, databasesOf } from '../owned.js';
 import {
   ChangePartitionsRequest,
   CreateDatabaseRequest,
@@ -24,18 +24,18 @@ import {
 
 export const DATABASE_ROUTES: readonly ManagementRoute[] = [
   managementRoute('GET /v2/kv/databases', {
+    answersSome: true,
     summary: 'Lists the databases of the account, oldest first.',
-    permission: 'read',
+    permission: 'databases:read',
     answer: listOf(DatabaseAnswer),
     async handle(call) {
-      const { databases } = await call.ask({ type: 'ListOwnDatabases', account: call.account }, 'Databases');
-      return databases.map(({ database }) => databaseAnswer(call, database));
+      return (await databasesOf(call)).map((database) => databaseAnswer(call, database));
     },
   }),
 
   managementRoute('POST /v2/kv/database', {
     summary: 'Makes a database.',
-    permission: 'databases',
+    permission: 'databases:change',
     body: CreateDatabaseRequest,
     example: { database_name: 'one', region: 'global', primary_region: 'eu-west-1' },
     answer: one(DatabaseAnswer),
@@ -49,7 +49,7 @@ export const DATABASE_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('GET /v2/kv/database/:id', {
     summary: 'Shows a database.',
-    permission: 'read',
+    permission: 'databases:read',
     query: CredentialsQuery,
     answer: one(DatabaseAnswer),
     async handle(call, { path, query }) {
@@ -59,7 +59,7 @@ export const DATABASE_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('DELETE /v2/kv/database/:id', {
     summary: 'Deletes a database with all that it holds.',
-    permission: 'databases',
+    permission: 'databases:change',
     answer: OK_ANSWER,
     async handle(call, { path }) {
       const { id, name } = await databaseIn(call, path.id);
@@ -73,7 +73,7 @@ export const DATABASE_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('POST /v2/kv/rename/:id', {
     summary: 'Gives a database another name.',
-    permission: 'databases',
+    permission: 'databases:change',
     body: RenameDatabaseRequest,
     example: { name: 'two' },
     answer: one(DatabaseAnswer),
@@ -86,7 +86,7 @@ export const DATABASE_ROUTES: readonly ManagementRoute[] = [
     summary: 'Begins to change the number of partitions of a database, while it serves.',
     description:
       'The keys are copied and compared; requests wait for a moment while the last changes are copied. `layout_change` of the database shows the progress. With several partitions, the keys of one command, transaction or script have to be in one hash slot. A database with full-text indexes is refused.',
-    permission: 'databases',
+    permission: 'databases:change',
     body: ChangePartitionsRequest,
     example: { partitions: 4 },
     answer: one(DatabaseAnswer),
@@ -100,7 +100,7 @@ export const DATABASE_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('DELETE /v2/kv/partitions/:id', {
     summary: 'Cancels a change of the number of partitions that is not complete.',
-    permission: 'databases',
+    permission: 'databases:change',
     answer: one(DatabaseAnswer),
     async handle(call, { path }) {
       const { id, name, layoutChange } = await databaseIn(call, path.id);
@@ -111,7 +111,7 @@ export const DATABASE_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('POST /v2/kv/reset-password/:id', {
     summary: 'Replaces the password and tokens of a database; the old ones are refused from then on.',
-    permission: 'databases',
+    permission: 'databases:change',
     answer: one(DatabaseAnswer),
     async handle(call, { path }) {
       const { id, name } = await databaseIn(call, path.id);
@@ -123,14 +123,15 @@ export const DATABASE_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('POST /v2/kv/move-to-team', {
     summary: 'Moves a database to a team in which the caller may make databases.',
-    permission: 'databases',
+    permission: 'databases:change',
     body: MoveDatabaseRequest,
     example: { database_id: EXAMPLE_ID, team_id: EXAMPLE_ID },
     answer: OK_ANSWER,
     async handle(call, { body }) {
       const { id, name } = await databaseIn(call, body.database_id);
-      const { team, role } = await teamOfCaller(call, body.team_id);
-      mustBeAllowed(role, 'databases');
+      const found = await teamOfCaller(call, body.team_id);
+      mustBeAllowed(found, 'databases:change');
+      const { team } = found;
       const command = { type: 'MoveDatabase', account: call.account, database: id, to: team.id } as const;
       const about = { action: 'moveDatabase', entity: name, secondary: team.name } as const;
       await call.change(command, 'OneDatabase', about);
@@ -139,14 +140,14 @@ export const DATABASE_ROUTES: readonly ManagementRoute[] = [
   }),
 
   managementRoute('GET /v2/kv/stats', {
+    answersSome: true,
     summary: 'Shows the usage of all databases of the account together, and of each this month.',
-    permission: 'read',
+    permission: 'databases:read',
     query: PeriodQuery,
     answer: one(DatabasesStatisticsAnswer),
     async handle(call, { query }) {
       const { period = '1h' } = query;
-      const { databases } = await call.ask({ type: 'ListOwnDatabases', account: call.account }, 'Databases');
-      const ids = databases.map(({ database }) => database.id);
+      const ids = (await databasesOf(call)).map(({ id }) => id);
       return databasesStatisticsAnswer(
         call.shows(await statisticsOf(call).databases(ids, period, endOfPeriod(query, call.nowMs))),
       );
@@ -155,7 +156,7 @@ export const DATABASE_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('GET /v2/kv/stats/:id', {
     summary: 'Shows the usage of a database.',
-    permission: 'read',
+    permission: 'databases:read',
     query: PeriodQuery,
     answer: one(DatabaseStatisticsAnswer),
     async handle(call, { path, query }) {

@@ -9,6 +9,7 @@ import { KEY_AND_AUDIT_ROUTES } from './keys-and-audit.js';
 import { MONITORING_SWITCH_ROUTES } from './monitoring.js';
 import { PEOPLE_SESSION_ROUTES } from './people-sessions.js';
 import { QUEUE_ACCOUNT_ROUTES } from './queue-accounts.js';
+import { ROLE_ROUTES } from './roles.js';
 import { SEARCH_INDEX_ROUTES } from './search-indexes.js';
 import { TEAM_ROUTES } from './teams.js';
 import { VECTOR_INDEX_ROUTES } from './vector-indexes.js';
@@ -25,5 +26,6 @@ export const MANAGEMENT_ROUTES: readonly ManagementRoute[] = [
   ...TEAM_ROUTES,
   ...KEY_AND_AUDIT_ROUTES,
   ...PEOPLE_SESSION_ROUTES,
+  ...ROLE_ROUTES,
   ...ALERT_ROUTES,
 ];

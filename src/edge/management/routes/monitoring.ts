@@ -4,6 +4,7 @@ import { IsOptional, IsString } from 'class-validator';
 import { DEFAULT_DATABASE_SETTINGS, type SealedSecret } from '../../../domain/control/index.js';
 import { hashSecret, newSecretText } from '../../../protocol/index.js';
 import { one } from '../../http/answer-shape.js';
+import { mustBeAllowed } from '../../team-permissions.js';
 import { DatabaseAnswer, databaseAnswer } from '../answers/database-answer.js';
 import { QueueAccountAnswer, queueAccountAnswer } from '../answers/queue-account-answer.js';
 import { type ManagementCall, type ManagementRoute, managementRoute } from '../management-call.js';
@@ -25,7 +26,7 @@ export const MONITORING_SWITCH_ROUTES: readonly ManagementRoute[] = [
   managementRoute('POST /v2/kv/enable-prometheus/:id', {
     summary:
       'Opens the scrape endpoint of a database, and shows its token this once; one that is open keeps its token.',
-    permission: 'databases',
+    permission: 'databases:change',
     answer: one(MonitoredDatabaseAnswer),
     async handle(call, { path }) {
       const { settings = DEFAULT_DATABASE_SETTINGS } = await databaseIn(call, path.id);
@@ -38,7 +39,7 @@ export const MONITORING_SWITCH_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('POST /v2/kv/disable-prometheus/:id', {
     summary: 'Closes the scrape endpoint of a database: its token is refused from then on.',
-    permission: 'databases',
+    permission: 'databases:change',
     answer: one(DatabaseAnswer),
     handle: (call, { path }) => switched(call, path.id, 'disablePrometheus', null),
   }),
@@ -46,9 +47,10 @@ export const MONITORING_SWITCH_ROUTES: readonly ManagementRoute[] = [
   managementRoute('POST /v2/msgq/enable-prometheus/:id', {
     summary:
       'Opens the scrape endpoint of a message queue account, which has the databases of its owner too, and shows its token this once; one that is open keeps its token.',
-    permission: 'databases',
+    permission: 'queues:change',
     answer: one(MonitoredQueueAnswer),
     async handle(call, { path }) {
+      mustBeAllowed(call.grant, 'databases:read');
       const { plan } = await queueIn(call, path.id);
       if (plan?.prometheusToken !== undefined) return switchedQueue(call, path.id, 'enablePrometheus', undefined);
       const { text, secret } = newToken(call);
@@ -59,7 +61,7 @@ export const MONITORING_SWITCH_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('POST /v2/msgq/disable-prometheus/:id', {
     summary: 'Closes the scrape endpoint of a message queue account: its token is refused from then on.',
-    permission: 'databases',
+    permission: 'queues:change',
     answer: one(QueueAccountAnswer),
     handle: (call, { path }) => switchedQueue(call, path.id, 'disablePrometheus', null),
   }),

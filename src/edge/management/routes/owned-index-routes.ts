@@ -60,8 +60,9 @@ function readingRoutes<Answer extends object>(indexes: OwnedIndexes<Answer>): re
   const { plane, at, name, names, answer, shown } = indexes;
   return [
     managementRoute(`GET ${at}`, {
+      answersSome: true,
       summary: `Lists the ${names} of the account, oldest first.`,
-      permission: 'read',
+      permission: 'indexes:read',
       answer: listOf(answer),
       async handle(call) {
         return shownWithThroughput(call, await indexesOf(call, plane), (index, points) => shown(call, index, points));
@@ -69,8 +70,9 @@ function readingRoutes<Answer extends object>(indexes: OwnedIndexes<Answer>): re
     }),
 
     managementRoute(`GET ${at}/stats`, {
+      answersSome: true,
       summary: `Shows the usage of all ${names} of the account together.`,
-      permission: 'read',
+      permission: 'indexes:read',
       answer: one(SearchTotalsAnswer),
       async handle(call) {
         const { totals, billed } = await totalsOf(call, await indexesOf(call, plane));
@@ -80,7 +82,7 @@ function readingRoutes<Answer extends object>(indexes: OwnedIndexes<Answer>): re
 
     managementRoute(`GET ${at}/:id`, {
       summary: `Shows ${name}.`,
-      permission: 'read',
+      permission: 'indexes:read',
       answer: one(answer),
       async handle(call, { path }) {
         return shownIndex(call, await indexIn(call, plane, path.id), indexes);
@@ -89,7 +91,7 @@ function readingRoutes<Answer extends object>(indexes: OwnedIndexes<Answer>): re
 
     managementRoute(`GET ${at}/:id/stats`, {
       summary: `Shows the usage of ${name}.`,
-      permission: 'read',
+      permission: 'indexes:read',
       query: PeriodQuery,
       answer: one(SearchStatisticsAnswer),
       async handle(call, { path, query }) {
@@ -106,7 +108,7 @@ function changingRoutes<Answer extends object>(indexes: OwnedIndexes<Answer>): r
   return [
     managementRoute(`DELETE ${at}/:id`, {
       summary: `Deletes ${name} with all that it holds.`,
-      permission: 'databases',
+      permission: 'indexes:change',
       answer: OK_ANSWER,
       async handle(call, { path }) {
         await deleteIndex(call, await indexIn(call, plane, path.id), actions.delete);
@@ -116,7 +118,7 @@ function changingRoutes<Answer extends object>(indexes: OwnedIndexes<Answer>): r
 
     managementRoute(`POST ${at}/:id/rename`, {
       summary: `Gives ${name} another name.`,
-      permission: 'databases',
+      permission: 'indexes:change',
       body: RenameDatabaseRequest,
       example: { name: 'books' },
       answer: OK_ANSWER,
@@ -128,7 +130,7 @@ function changingRoutes<Answer extends object>(indexes: OwnedIndexes<Answer>): r
 
     managementRoute(`POST ${at}/:id/reset-password`, {
       summary: `Replaces the tokens of ${name}; the old ones are refused from then on.`,
-      permission: 'databases',
+      permission: 'indexes:change',
       answer: OK_ANSWER,
       async handle(call, { path }) {
         const tokens = call.endpoint.secrets.ofSearchIndex();
@@ -139,7 +141,7 @@ function changingRoutes<Answer extends object>(indexes: OwnedIndexes<Answer>): r
 
     managementRoute(`POST ${at}/:id/transfer`, {
       summary: `Moves ${name} to a team in which the caller may make ${names}.`,
-      permission: 'databases',
+      permission: 'indexes:change',
       body: TransferIndexRequest,
       example: { target_account: EXAMPLE_ID },
       answer: OK_ANSWER,
@@ -154,7 +156,7 @@ function changingRoutes<Answer extends object>(indexes: OwnedIndexes<Answer>): r
 function planRoute<Answer extends object>({ plane, at, name, actions, limits }: OwnedIndexes<Answer>): ManagementRoute {
   return managementRoute(`POST ${at}/:id/setplan`, {
     summary: `Changes the plan of ${name}, and with it its limits.`,
-    permission: 'databases',
+    permission: 'indexes:change',
     body: SetPlanRequest,
     example: { target_plan: 'payg' },
     answer: OK_ANSWER,

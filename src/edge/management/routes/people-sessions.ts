@@ -4,14 +4,13 @@ import { notFound } from '../../error-map.js';
 import { listOf, OK_ANSWER, OK_TEXT } from '../../http/answer-shape.js';
 import { RefusedRequest } from '../../http/refused.js';
 import { shownSessionId } from '../../sessions/sealed-sessions.js';
-import { mayDo } from '../../team-permissions.js';
 import { SessionAnswer, sessionAnswer } from '../answers/people-answers.js';
 import { type ManagementCall, type ManagementRoute, managementRoute } from '../management-call.js';
 
 export const PEOPLE_SESSION_ROUTES: readonly ManagementRoute[] = [
   managementRoute('GET /v2/sessions', {
     summary: 'Lists the sessions of the caller, newest first; for an owner or admin all sessions of the account.',
-    permission: 'read',
+    permission: 'self:read',
     answer: listOf(SessionAnswer),
     async handle(call) {
       return (await sessionsOf(call)).map((session) => sessionAnswer(session, shownSessionId(session.name)));
@@ -20,7 +19,7 @@ export const PEOPLE_SESSION_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('DELETE /v2/sessions/:id', {
     summary: 'Ends a session in every process.',
-    permission: 'read',
+    permission: 'self:change',
     answer: OK_ANSWER,
     async handle(call, { path: { id } }) {
       const session = (await sessionsOf(call)).find(({ name }) => shownSessionId(name) === id);
@@ -38,7 +37,7 @@ async function sessionsOf(call: ManagementCall): Promise<readonly SignInSession[
   const { account, grant } = call;
   const ask = async (email: string) =>
     (await call.ask({ type: 'ListSessions', account, email }, 'SessionsAre')).sessions;
-  if (!mayDo(grant.role, 'members')) {
+  if (!grant.rights.has('members:change')) {
     return (await ask(grant.email)).filter((session) => !grant.isTeam || session.account === account);
   }
   return ask('');

@@ -26,8 +26,9 @@ import {
 
 export const QUEUE_ACCOUNT_ROUTES: readonly ManagementRoute[] = [
   managementRoute('GET /v2/msgq/users', {
+    answersSome: true,
     summary: 'Lists the message queue accounts of the account.',
-    permission: 'read',
+    permission: 'queues:read',
     answer: listOf(QueueAccountAnswer),
     async handle(call) {
       return (await queuesOf(call)).map((queue) => queueAccountAnswer(call, queue));
@@ -35,8 +36,9 @@ export const QUEUE_ACCOUNT_ROUTES: readonly ManagementRoute[] = [
   }),
 
   managementRoute('GET /v2/msgq/user', {
+    answersSome: true,
     summary: 'Shows the first message queue account of the account.',
-    permission: 'read',
+    permission: 'queues:read',
     answer: one(QueueAccountAnswer),
     async handle(call) {
       const [queue] = await queuesOf(call);
@@ -47,7 +49,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('POST /v2/msgq/user', {
     summary: 'Makes a message queue account in a region in which the account has none.',
-    permission: 'databases',
+    permission: 'queues:change',
     body: CreateQueueRequest,
     example: { region: 'us-east-1' },
     answer: one(QueueAccountAnswer),
@@ -63,7 +65,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('GET /v2/msgq/user/:id', {
     summary: 'Shows a message queue account.',
-    permission: 'read',
+    permission: 'queues:read',
     answer: one(QueueAccountAnswer),
     async handle(call, { path }) {
       return queueAccountAnswer(call, await queueIn(call, path.id));
@@ -72,7 +74,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('GET /v2/msgq/stats/:id', {
     summary: 'Shows the usage of a message queue account.',
-    permission: 'read',
+    permission: 'queues:read',
     query: PeriodQuery,
     answer: one(QueueStatisticsAnswer),
     async handle(call, { path, query }) {
@@ -86,7 +88,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('POST /v2/msgq/rotate-token/:id', {
     summary: 'Replaces the tokens of a message queue account; the old ones are refused from then on.',
-    permission: 'databases',
+    permission: 'queues:change',
     answer: one(QueueAccountAnswer),
     async handle(call, { path }) {
       const tokens = call.endpoint.secrets.ofQueue();
@@ -103,7 +105,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('POST /v2/msgq/set-plan/:id', {
     summary: 'Moves a message queue account to another plan, with its limits.',
-    permission: 'payment',
+    permission: 'billing:change',
     body: SetQueuePlanRequest,
     example: { plan_name: 'msgq_fixed_1m' },
     answer: OK_ANSWER,
@@ -116,7 +118,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('PATCH /v2/msgq/update-budget/:id', {
     summary: 'Sets the monthly budget of a message queue account, in dollars.',
-    permission: 'payment',
+    permission: 'billing:change',
     body: QueueBudgetRequest,
     example: { budget: 25 },
     answer: OK_ANSWER,
@@ -133,14 +135,15 @@ export const QUEUE_ACCOUNT_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('POST /v2/msgq/move-to-team', {
     summary: 'Moves a message queue, with all that it holds, to a team in which the caller may change it.',
-    permission: 'databases',
+    permission: 'queues:change',
     body: MoveQueueRequest,
     example: { msgq_id: EXAMPLE_ID, target_team_id: EXAMPLE_ID },
     answer: OK_ANSWER,
     async handle(call, { body }) {
       const queue = await queueIn(call, body.msgq_id);
-      const { team, role } = await teamOfCaller(call, body.target_team_id);
-      mustBeAllowed(role, 'databases');
+      const found = await teamOfCaller(call, body.target_team_id);
+      mustBeAllowed(found, 'queues:change');
+      const { team } = found;
       const { parts, secrets } = call.endpoint;
       const id = newAccountId(parts.random);
       // Without an e-mail the account is only a queue, without sign-in.
@@ -162,7 +165,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly ManagementRoute[] = [
 function prodPackRoute(verb: 'enable' | 'disable', hasProdPack: boolean, action: AuditAction): ManagementRoute {
   return managementRoute(`POST /v2/msgq/${verb}-prodpack/:id`, {
     summary: `Switches the production pack of a message queue account ${hasProdPack ? 'on' : 'off'}.`,
-    permission: 'payment',
+    permission: 'billing:change',
     answer: OK_ANSWER,
     async handle(call, { path }) {
       await changedQueue(call, path.id, action, planChange({ hasProdPack }));

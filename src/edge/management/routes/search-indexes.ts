@@ -47,7 +47,7 @@ const SEARCH_INDEXES: OwnedIndexes<SearchIndexAnswer> = {
 export const SEARCH_INDEX_ROUTES: readonly ManagementRoute[] = [
   managementRoute('POST /v2/search', {
     summary: 'Makes a search index.',
-    permission: 'databases',
+    permission: 'indexes:change',
     body: CreateSearchIndexRequest,
     example: { name: 'papers', region: 'us-central1', type: 'free' },
     answer: one(SearchIndexAnswer),

@@ -16,7 +16,7 @@ import { AddMemberRequest, CreateTeamRequest, RemoveMemberRequest } from '../req
 export const TEAM_ROUTES: readonly ManagementRoute[] = [
   managementRoute('GET /v2/teams', {
     summary: 'Lists the teams of which the caller is a member, oldest first; with the key of a team that one alone.',
-    permission: 'read',
+    permission: 'self:read',
     answer: listOf(TeamAnswer),
     async handle(call) {
       const { email, isTeam } = call.grant;
@@ -27,7 +27,7 @@ export const TEAM_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('POST /v2/team', {
     summary: 'Makes a team, which the caller owns.',
-    permission: 'read',
+    permission: 'self:change',
     body: CreateTeamRequest,
     example: { team_name: 'crew', copy_cc: false },
     answer: one(TeamAnswer),
@@ -43,11 +43,12 @@ export const TEAM_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('DELETE /v2/team/:id', {
     summary: 'Deletes an empty team.',
-    permission: 'read',
+    permission: 'self:change',
     answer: OK_ANSWER,
     async handle(call, { path }) {
-      const { team, role } = await teamInScope(call, path.id ?? '');
-      mustBeAllowed(role, 'owner');
+      const found = await teamInScope(call, path.id ?? '');
+      mustBeAllowed(found, 'account:change');
+      const { team } = found;
       // Logged in the caller's own account, because the team's log is deleted with it.
       const about = { action: 'deleteTeam', entity: team.name, account: await ownAccountOf(call) } as const;
       await call.change({ type: 'DeleteTeam', team: team.id }, 'TeamIsGone', about);
@@ -57,7 +58,7 @@ export const TEAM_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('GET /v2/teams/:id', {
     summary: 'Lists the members of a team, its owner first.',
-    permission: 'read',
+    permission: 'self:read',
     answer: listOf(TeamMemberAnswer),
     async handle(call, { path }) {
       const { team } = await teamInScope(call, path.id ?? '');
@@ -67,13 +68,13 @@ export const TEAM_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('POST /v2/teams/member', {
     summary: 'Adds a person to a team. To change a role, remove and add the person again.',
-    permission: 'read',
+    permission: 'self:change',
     body: AddMemberRequest,
     example: { team_id: EXAMPLE_ID, member_email: 'ada@example.com', member_role: 'dev' },
     answer: one(TeamMemberAnswer),
     async handle(call, { body: { team_id, member_email, member_role: role } }) {
       const found = await teamInScope(call, team_id);
-      mustBeAllowed(found.role, 'members');
+      mustBeAllowed(found, 'members:change');
       const member = { email: member_email.toLowerCase(), role };
       const { id: account, name } = found.team;
       const about = { action: 'addTeamMember', entity: name, secondary: member.email, third: role, account } as const;
@@ -84,13 +85,13 @@ export const TEAM_ROUTES: readonly ManagementRoute[] = [
 
   managementRoute('DELETE /v2/teams/member', {
     summary: 'Removes a person from a team; their keys for it are refused from then on.',
-    permission: 'read',
+    permission: 'self:change',
     body: RemoveMemberRequest,
     example: { team_id: EXAMPLE_ID, member_email: 'ada@example.com' },
     answer: OK_ANSWER,
     async handle(call, { body: { team_id, member_email } }) {
       const found = await teamInScope(call, team_id);
-      mustBeAllowed(found.role, 'members');
+      mustBeAllowed(found, 'members:change');
       const email = member_email.toLowerCase();
       if (found.team.team?.members[0]?.email === email) throw invalid('member_email: the owner stays in the team');
       const { id: account, name } = found.team;

@@ -91,7 +91,7 @@ const VECTOR_INDEXES: OwnedIndexes<VectorIndexAnswer> = {
 export const VECTOR_INDEX_ROUTES: readonly ManagementRoute[] = [
   managementRoute('POST /v2/vector/index', {
     summary: 'Makes an index of vectors.',
-    permission: 'databases',
+    permission: 'indexes:change',
     body: CreateVectorIndexRequest,
     example: { name: 'films', region: 'eu-west-1', similarity_function: 'COSINE', dimension_count: 384, type: 'payg' },
     answer: one(VectorIndexAnswer),

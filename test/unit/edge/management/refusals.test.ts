@@ -1,7 +1,6 @@
 /** Refusals of the control actor, and failures on the way, in the answers of the management API. */
 import { expect } from 'chai';
 import { controlRefusal, managementRefusalOf } from '../../../../src/edge/error-map.js';
-import { mayDo } from '../../../../src/edge/team-permissions.js';
 import { ERROR_CODES, type ErrorCode, MillraceError } from '../../../../src/kernel/index.js';
 
 const STATUSES = [400, 401, 403, 404, 405, 406, 413, 429, 500, 503];
@@ -34,16 +33,5 @@ describe('management: refusals', () => {
         .and.not.match(/inside|queue|^ERR/);
     }
     expect(managementRefusalOf(new Error('inside'))).to.include({ status: 500, text: 'internal error' });
-  });
-});
-
-describe('management: roles', () => {
-  it('have the permissions of the table in the guide', () => {
-    const may = (role: Parameters<typeof mayDo>[0]) =>
-      (['read', 'databases', 'payment', 'members', 'owner'] as const).filter((permission) => mayDo(role, permission));
-    expect(may('owner')).to.deep.equal(['read', 'databases', 'payment', 'members', 'owner']);
-    expect(may('admin')).to.deep.equal(['read', 'databases', 'payment', 'members']);
-    expect(may('dev')).to.deep.equal(['read', 'databases']);
-    expect(may('finance')).to.deep.equal(['read', 'payment']);
   });
 });

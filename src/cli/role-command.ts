@@ -1,0 +1,79 @@
+/** `millrace role`: roles and their assignments, over the management API of the running installation. */
+import type { Api } from './dev/api.js';
+import { type ParsedArguments, shown, UsageError } from './parser.js';
+import { table } from './table.js';
+
+export interface RoleCommandDeps {
+  readonly mgmt: Pick<Api, 'ask'>;
+  write(text: string): void;
+}
+
+interface ShownRole {
+  readonly name: string;
+  readonly built_in: boolean;
+  readonly rights: readonly string[];
+}
+
+interface ShownAssignment {
+  readonly assignment_id: string;
+  readonly role: string;
+  readonly email: string;
+  readonly provider: string;
+  readonly group: string;
+  readonly resource_id: string;
+}
+
+type Verb = (asked: ParsedArguments, deps: RoleCommandDeps) => Promise<void>;
+
+/** @param verb one of `lines/tree.ts`. @returns the exit code. @throws UsageError, RefusedAnswer */
+export async function roleCommand(verb: string, asked: ParsedArguments, deps: RoleCommandDeps): Promise<0> {
+  await (VERBS[verb] as Verb)(asked, deps);
+  return 0;
+}
+
+const VERBS: Readonly<Record<string, Verb>> = {
+  async list(asked, { mgmt, write }) {
+    const roles = (await mgmt.ask('GET', '/v2/roles')) as ShownRole[];
+    const rows = roles.map(({ name, built_in, rights }) => [name, built_in ? 'built in' : 'own', rights.join(' ')]);
+    write(shown(asked, roles, () => table(['ROLE', 'KIND', 'RIGHTS'], rows)));
+  },
+
+  async create(asked, { mgmt, write }) {
+    const { rights = '', description } = asked.options;
+    const body = { name: asked.words[0], rights: rights.split(','), ...(description !== undefined && { description }) };
+    const role = (await mgmt.ask('POST', '/v2/roles', body)) as ShownRole;
+    write(shown(asked, role, () => `${role.name}: ${role.rights.join(' ')}\n`));
+  },
+
+  async delete(asked, { mgmt, write }) {
+    const [name = ''] = asked.words;
+    if (!asked.flags.has('yes')) throw new UsageError('people and keys lose the role with it: confirm with --yes');
+    await mgmt.ask('DELETE', `/v2/roles/${encodeURIComponent(name)}`);
+    write(shown(asked, { name, deleted: true }, () => `${name} deleted\n`));
+  },
+
+  async given(asked, { mgmt, write }) {
+    const all = (await mgmt.ask('GET', '/v2/role-assignments')) as ShownAssignment[];
+    const rows = all.map((one) => [one.assignment_id, one.role, subjectOf(one), one.resource_id || 'the account']);
+    write(shown(asked, all, () => table(['ID', 'ROLE', 'TO', 'FOR'], rows)));
+  },
+
+  async give(asked, { mgmt, write }) {
+    const { to = '', for: resource } = asked.options;
+    const colon = to.indexOf(':');
+    const subject = colon < 0 ? { email: to } : { provider: to.slice(0, colon), group: to.slice(colon + 1) };
+    const body = { role: asked.words[0], ...subject, ...(resource !== undefined && { resource_id: resource }) };
+    const one = (await mgmt.ask('POST', '/v2/role-assignments', body)) as ShownAssignment;
+    write(shown(asked, one, () => `${one.assignment_id}: ${subjectOf(one)} has the role ${one.role}\n`));
+  },
+
+  async take(asked, { mgmt, write }) {
+    const [id = ''] = asked.words;
+    await mgmt.ask('DELETE', `/v2/role-assignments/${encodeURIComponent(id)}`);
+    write(shown(asked, { assignment_id: id, deleted: true }, () => `${id} taken away\n`));
+  },
+};
+
+function subjectOf({ email, provider, group }: ShownAssignment): string {
+  return email === '' ? `${provider}:${group}` : email;
+}

@@ -1,0 +1,60 @@
+/** `millrace role`: the calls of the management API, and its output. */
+import { expect } from 'chai';
+import type { ParsedArguments } from '../../../src/cli/parser.js';
+import { roleCommand } from '../../../src/cli/role-command.js';
+
+const GIVEN = {
+  assignment_id: 'asg_1',
+  role: 'support',
+  email: '',
+  provider: 'sso',
+  group: 'crew',
+  resource_id: '',
+  creation_time: 1,
+};
+
+describe('millrace role', () => {
+  const run = async (verb: string, asked: Partial<ParsedArguments>, answer: unknown = 'OK') => {
+    const calls: unknown[][] = [];
+    const texts: string[] = [];
+    const mgmt = {
+      ask: async (...call: unknown[]) => {
+        calls.push(call);
+        return answer;
+      },
+    };
+    const given = { words: [], options: {}, flags: new Set<string>(), ...asked };
+    const code = await roleCommand(verb, given, { mgmt, write: (text) => void texts.push(text) });
+    expect(code).to.equal(0);
+    return { calls, text: texts.join('') };
+  };
+
+  it('lists roles and assignments as tables', async () => {
+    const roles = [{ name: 'support', built_in: false, rights: ['queues:read'] }];
+    expect((await run('list', {}, roles)).text).to.match(/support +own +queues:read/);
+    expect((await run('given', {}, [GIVEN])).text).to.match(/asg_1 +support +sso:crew +the account/);
+  });
+
+  it('makes a role from rights with commas between them', async () => {
+    const asked = { words: ['support'], options: { rights: 'queues:read,queues:use' } };
+    const { calls, text } = await run('create', asked, { name: 'support', rights: ['queues:read', 'queues:use'] });
+    expect(calls).to.deep.equal([['POST', '/v2/roles', { name: 'support', rights: ['queues:read', 'queues:use'] }]]);
+    expect(text).to.equal('support: queues:read queues:use\n');
+  });
+
+  it('gives a role to a person, or to a group of a provider for one resource', async () => {
+    const person = await run('give', { words: ['support'], options: { to: 'ada@example.com' } }, GIVEN);
+    expect(person.calls[0]?.[2]).to.deep.equal({ role: 'support', email: 'ada@example.com' });
+    const group = await run('give', { words: ['support'], options: { to: 'sso:crew', for: 'id' } }, GIVEN);
+    expect(group.calls[0]?.[2]).to.deep.equal({ role: 'support', provider: 'sso', group: 'crew', resource_id: 'id' });
+    expect(group.text).to.equal('asg_1: sso:crew has the role support\n');
+    expect((await run('take', { words: ['asg_1'] })).calls).to.deep.equal([['DELETE', '/v2/role-assignments/asg_1']]);
+  });
+
+  it('deletes a role only with --yes', async () => {
+    const refused = await run('delete', { words: ['support'] }).catch((error: unknown) => error);
+    expect(String(refused)).to.include('confirm with --yes');
+    const { calls } = await run('delete', { words: ['my role'], flags: new Set(['yes']) });
+    expect(calls).to.deep.equal([['DELETE', '/v2/roles/my%20role']]);
+  });
+});
