@@ -60,7 +60,7 @@ export class KvBench {
 
   /** Removes at most so many keys that are due, as the owner of a partition does now and then. */
   expireDue(limit: number): string[] {
-    this.engine.expireDue(this.nowMs, limit);
+    this.engine.removal.expireDue(this.nowMs, limit);
     return this.#replayEffects();
   }
 

@@ -1,6 +1,5 @@
 /**
- * Runs the commands of one request on a partition, singly, as a transaction or in slices; serves the clients that wait
- * for a changed key; and records which changes are not stored yet.
+ * Runs the commands of one request on a partition, singly, as a transaction or in slices.
  *
  *  CR1 a reply waits for the entry with every change that its command made or saw
  *  CR2 a command that ends by an internal error leaves no change: its partition is in doubt and is rebuilt
@@ -17,32 +16,29 @@ import {
   Blocked,
   type CommandSpec,
   commandStopped,
-  ERRORS,
   ErrorReply,
   findCommand,
   isWrite,
   type KvEngine,
   keysOf,
   notAvailable,
-  OK,
   PartStopped,
   Paused,
   type Reply,
   replyBytes,
-  type SlicedCommand,
-  StateInDoubt,
 } from '../../domain/kv/index.js';
-import { describeError, MillraceError } from '../../kernel/index.js';
 import type { Clock, DataLimits, Log } from '../../ports/index.js';
 import type { ShouldStop, Turn } from '../runtime/index.js';
-import { CommandClock } from './command-clock.js';
+import type { CommandClock } from './command-clock.js';
 import { CommandExecution } from './command-execution.js';
 import { isForMonitors, showToMonitors, track, trackScript } from './command-witnesses.js';
+import { cancelReason, isScript, nextSlices, resume, suspend } from './half-done-command.js';
 import type { HeldData } from './held-data.js';
 import type { CompilePermissions, KvWork } from './kv-work.js';
 import type { OwnedPartition } from './owned-partition.js';
 import { PlanBounds } from './plan-bounds.js';
-import type { WaitingCommand } from './waiting-commands.js';
+import type { TurnChanges } from './turn-changes.js';
+import type { WaiterService } from './waiter-service.js';
 import { hasWatchedKeyChanged, watchKeys } from './watched-keys.js';
 
 export interface CommandRunnerPorts {
@@ -62,7 +58,6 @@ const COMMANDS_BETWEEN_LOOKS = 16;
 /** The reply to a command of a client that has left; it is never sent. */
 const NOT_ANSWERED = new ErrorReply('ERR the client has left');
 const ALWAYS = () => true;
-const INTERNAL_ERROR = new ErrorReply('ERR internal error; the command was undone');
 const TRANSACTION_UNDONE = new ErrorReply('ERR the transaction was undone: a command in it was stopped');
 
 /** MULTI and EXEC, which the client sent around the commands; INFO counts them, as Redis does. */
@@ -85,17 +80,14 @@ function refuseAnswer(work: KvWork): void {
 }
 
 export class ShardCommandRunner {
-  /** Partitions with effects in the open turn. */
-  readonly changed = new Set<OwnedPartition>();
-  /** Partitions to be rebuilt. */
-  readonly doubted = new Set<OwnedPartition>();
-  /** Requests that waited for a key and are done. */
-  readonly finished: KvWork[] = [];
-  readonly #clock: CommandClock;
   readonly #plans: PlanBounds;
 
-  constructor(private readonly ports: CommandRunnerPorts) {
-    this.#clock = new CommandClock(ports.clock);
+  constructor(
+    private readonly ports: CommandRunnerPorts,
+    private readonly clock: CommandClock,
+    private readonly changes: TurnChanges,
+    private readonly waiters: WaiterService,
+  ) {
     this.#plans = new PlanBounds(ports.dataLimits, ports.held);
   }
 
@@ -131,7 +123,7 @@ export class ShardCommandRunner {
       else {
         const step = this.#runOne(execution);
         if (step !== 'done') return step;
-        if (engine.keyspace.changes.ready.size > 0) this.serveWaiters(owned, engine, turn);
+        if (engine.keyspace.changes.ready.size > 0) this.waiters.serveReady(owned, engine, turn);
       }
       if (work.isAnswerFull) return 'done';
       if (work.progress < count && shouldStop()) return 'more';
@@ -173,7 +165,7 @@ export class ShardCommandRunner {
   #beginTransaction(owned: OwnedPartition, engine: KvEngine, work: KvWork, turn: Turn): boolean {
     if (hasWatchedKeyChanged(this.ports.activation, owned, engine, work.request.watches ?? [], turn.nowMs)) {
       work.isAborted = true;
-      this.noteChanges(owned, engine, turn, 0, 0);
+      this.changes.note(owned, engine, turn, 0, 0);
       return false;
     }
     const { effects } = engine;
@@ -183,13 +175,18 @@ export class ShardCommandRunner {
     if (refusal !== undefined) {
       work.isAborted = true;
       work.replies.push(new ErrorReply(`EXECABORT Transaction discarded because of: ${refusal.text}`));
-      this.noteChanges(owned, engine, turn, 0, 0);
+      this.changes.note(owned, engine, turn, 0, 0);
       return false;
     }
     const isOfResp = isOfRespEndpoint(work);
     // Over REST each command is refused separately.
-    if (isOfResp && engine.bounds.areSet && commands.some(mayGrow) && engine.makeRoom(turn.nowMs) !== undefined) {
-      this.noteChanges(owned, engine, turn, effects.count - count, effects.bytes - bytes);
+    if (
+      isOfResp &&
+      engine.bounds.areSet &&
+      commands.some(mayGrow) &&
+      engine.removal.makeRoom(turn.nowMs) !== undefined
+    ) {
+      this.changes.note(owned, engine, turn, effects.count - count, effects.bytes - bytes);
       work.isAborted = true;
       work.isFull = true;
       this.#plans.noteFull(owned, engine);
@@ -197,7 +194,7 @@ export class ShardCommandRunner {
       return false;
     }
     // The evictions that made room are kept and stored.
-    if (effects.count > count) this.noteChanges(owned, engine, turn, effects.count - count, effects.bytes - bytes);
+    if (effects.count > count) this.changes.note(owned, engine, turn, effects.count - count, effects.bytes - bytes);
     engine.run.begin();
     if (isOfResp) for (const spec of TRANSACTION_SPECS) engine.statistics.count(spec, 0, undefined);
     if (owned.audience.isMonitored && isOfResp) showToMonitors(owned, ['multi'], work, this.ports.clock.nowMs());
@@ -208,7 +205,7 @@ export class ShardCommandRunner {
   #undoTransaction(owned: OwnedPartition, engine: KvEngine, work: KvWork, reply: Reply): void {
     const { commands } = work.request;
     if (engine.run.isOpen && !engine.run.undo())
-      this.#putInDoubt(owned, commands[work.progress]?.[0], 'a transaction was stopped');
+      this.changes.putInDoubt(owned, commands[work.progress]?.[0], 'a transaction was stopped');
     work.replies = commands.map((_, i) => (i === work.progress ? reply : TRANSACTION_UNDONE));
     work.progress = commands.length;
   }
@@ -221,13 +218,13 @@ export class ShardCommandRunner {
       showToMonitors(owned, ['exec'], work, this.ports.clock.nowMs());
     }
     if (!engine.run.isOpen) {
-      this.noteChanges(owned, engine, turn, 0, 0);
+      this.changes.note(owned, engine, turn, 0, 0);
       return;
     }
     execution.beginAfter(engine.effects.free);
     engine.run.end();
-    this.#noteWritten(execution);
-    if (engine.keyspace.changes.ready.size > 0) this.serveWaiters(owned, engine, turn);
+    this.changes.noteWritten(execution);
+    if (engine.keyspace.changes.ready.size > 0) this.waiters.serveReady(owned, engine, turn);
   }
 
   /** Runs the following reads of the same specification together (CR7: each is answered as if it ran alone). */
@@ -240,26 +237,26 @@ export class ShardCommandRunner {
     let words = commands[work.progress] as readonly string[];
     for (let isFirst = true; ; isFirst = false) {
       turn.commands += 1;
-      execution.startedAtMs = this.#clock.begin(engine, spec);
+      execution.startedAtMs = this.clock.begin(engine, spec);
       let reply: Reply;
       try {
         // A quick read ends in one step: it neither waits nor pauses.
         reply = (isFirst ? engine.execute(spec, words, turn.nowMs, caller) : engine.executeNext(spec, words)) as Reply;
       } catch (error) {
-        reply = this.#doubt(execution, words, error);
+        reply = this.changes.doubt(execution, words, error);
       }
-      this.#clock.end(execution, spec, words, reply);
+      this.clock.end(execution, spec, words, reply);
       work.progress += 1;
       work.replies.push(reply);
       if (maxAnswerBytes !== undefined) work.answerBytes += replyBytes(reply);
-      if (!isStored) this.#noteRead(owned, spec, words, work, turn);
+      if (!isStored) this.changes.noteRead(owned, spec, words, work, turn);
       if (work.progress === commands.length || work.isAnswerFull || owned.isInDoubt) break;
       const next = commands[work.progress] as readonly string[];
       if (findCommand(next) !== spec || shouldStop()) break;
       words = next;
     }
     this.#noteRoom(owned, engine, work);
-    this.#noteOutcome(execution, spec, words);
+    this.changes.noteOutcome(execution, spec, words);
   }
 
   /** @returns `more` when slices are left; `parked` when the command waits for a key */
@@ -281,7 +278,7 @@ export class ShardCommandRunner {
       return 'parked';
     }
     execution.beginAfter(isBegun && !isPart ? effects.free : effects);
-    const startedAtMs = this.#clock.begin(engine, spec);
+    const startedAtMs = this.clock.begin(engine, spec);
     const tracksScript = trackFor !== undefined && spec.runsScript === true;
     if (!isBegun) owned.audience.scriptReads = tracksScript ? new Set() : undefined;
     let reply: Reply | Blocked | undefined;
@@ -291,7 +288,7 @@ export class ShardCommandRunner {
     } catch (error) {
       work.slices = undefined;
       const isStopped = error instanceof PartStopped;
-      reply = isStopped ? error.reply : this.#doubt(execution, words, error);
+      reply = isStopped ? error.reply : this.changes.doubt(execution, words, error);
       if (isPart) {
         this.#undoTransaction(owned, engine, work, reply);
         return 'done';
@@ -307,20 +304,20 @@ export class ShardCommandRunner {
     if (owned.audience.isMonitored && isForMonitors(spec)) showToMonitors(owned, words, work, this.ports.clock.nowMs());
     if (reply instanceof Blocked) {
       owned.waiting.add(work, words, reply, this.ports.clock.monotonicMs(), engine.keyspace.changes);
-      work.onGiveUp = () => this.#dismiss(owned, work.request.waiter as string, 'GONE');
+      work.onGiveUp = () => this.waiters.dismiss(owned, work.request.waiter as string, 'GONE');
       return 'parked';
     }
     execution.startedAtMs = startedAtMs > 0 ? startedAtMs - work.spentMs : 0;
-    this.#clock.end(execution, spec, words, reply);
+    this.clock.end(execution, spec, words, reply);
     this.#keepReply(owned, engine, work, reply);
     if (spec.waitsForIndex !== undefined && !isPart) {
       work.indexLag = (work.indexLag ?? 0) + (engine.searches.lookUp(words[1] as string)?.pending ?? 0);
     }
     if (tracksScript) trackScript(owned, work, trackFor);
     else if (trackFor !== undefined && !isWrite(spec)) track(owned, keysOf(spec, words), trackFor);
-    if (!isPart) this.#noteOutcome(execution, spec, words);
+    if (!isPart) this.changes.noteOutcome(execution, spec, words);
     else if (effects.count > execution.effectsBefore) engine.statistics.changes += 1;
-    else this.#noteRead(owned, spec, words, work, turn);
+    else this.changes.noteRead(owned, spec, words, work, turn);
     return 'done';
   }
 
@@ -380,120 +377,8 @@ export class ShardCommandRunner {
   #pause({ owned, engine, work, turn, effectsBefore, bytesBefore }: CommandExecution): void {
     // The evictions that made room are kept and stored.
     const { count, bytes } = engine.effects.free;
-    if (count > effectsBefore) this.noteChanges(owned, engine, turn, count - effectsBefore, bytes - bytesBefore);
+    if (count > effectsBefore) this.changes.note(owned, engine, turn, count - effectsBefore, bytes - bytesBefore);
     suspend(owned, engine, work);
-  }
-
-  /** Records the effects of a command and the entry that its reply must wait for. */
-  #noteOutcome(execution: CommandExecution, spec: CommandSpec, words: readonly string[]): void {
-    if (this.#noteWritten(execution)) execution.engine.statistics.changes += 1;
-    else this.#noteRead(execution.owned, spec, words, execution.work, execution.turn);
-  }
-
-  /** @returns whether the command has written */
-  #noteWritten({ owned, engine, work, turn, effectsBefore, bytesBefore }: CommandExecution): boolean {
-    const added = engine.effects.count - effectsBefore;
-    owned.authors.current = work.request.by ?? '';
-    this.noteChanges(owned, engine, turn, added, engine.effects.bytes - bytesBefore);
-    owned.authors.current = '';
-    if (added === 0) return false;
-    work.hasWritten = true;
-    work.ordinal = turn.effects;
-    work.waitsForTurn = turn.number;
-    return true;
-  }
-
-  #noteRead(owned: OwnedPartition, spec: CommandSpec, words: readonly string[], work: KvWork, turn: Turn): void {
-    // An uncommitted key that an earlier slice read is stored by the open entry or an earlier one.
-    const waitFor = owned.turnToWaitFor(spec, words, turn.number);
-    if (waitFor > work.waitsForTurn) work.waitsForTurn = waitFor;
-  }
-
-  noteChanges(owned: OwnedPartition, engine: KvEngine, turn: Turn, added: number, bytes: number): void {
-    const { open } = engine.keyspace.changes;
-    if (engine.effects.count === 0) {
-      // The change has no effect to store, so no reply needs to wait for it.
-      if (!open.isEmpty && !this.changed.has(owned)) open.clear();
-      return;
-    }
-    // A change without keys (parameters, libraries): every later reply waits for it.
-    if (open.isEmpty) open.everything = true;
-    owned.authors.note(added);
-    turn.effects += added;
-    turn.effectBytes += bytes;
-    owned.openOrdinal = turn.effects;
-    this.changed.add(owned);
-  }
-
-  /** Serves clients that wait for keys that have become ready, until no further one can be served. */
-  serveWaiters(owned: OwnedPartition, engine: KvEngine, turn: Turn): void {
-    const { changes } = engine.keyspace;
-    while (changes.ready.size > 0 && !owned.isInDoubt) {
-      const keys = [...changes.ready];
-      changes.ready.clear();
-      for (const key of keys) {
-        for (const waiter of owned.waiting.waitingFor(key)) {
-          if (owned.isInDoubt) return;
-          // A reader of a stream is also woken when its key is deleted, because its group is deleted too. Other clients
-          // wait on.
-          const isForIt = engine.keyspace.isThere(key) || findCommand(waiter.words)?.family === 'stream';
-          if (isForIt) this.#serve(owned, engine, key, waiter, turn);
-        }
-      }
-    }
-  }
-
-  #serve(owned: OwnedPartition, engine: KvEngine, key: string, waiter: WaitingCommand, turn: Turn): boolean {
-    const { work, words } = waiter;
-    if (!owned.waiting.isWaiting(waiter)) return false;
-    // The caller stopped renewing its wait so long ago that it may have been told of a timeout.
-    if (work.deadlineMs < this.ports.clock.monotonicMs()) {
-      owned.waiting.remove(waiter, engine.keyspace.changes);
-      work.reject(new MillraceError('SHARD_UNAVAILABLE', 'its time limit passed before it was executed'));
-      return false;
-    }
-    const spec = findCommand(words) as CommandSpec;
-    const execution = new CommandExecution(owned, engine, work, turn, ALWAYS);
-    execution.beginAfter(engine.effects);
-    owned.audience.currentClient = work.request.client?.id;
-    execution.startedAtMs = this.#clock.begin(engine, spec);
-    let reply: Reply | Blocked;
-    try {
-      reply = engine.execute(spec, words, turn.nowMs, work.callerFor(this.ports.permissionsOf));
-    } catch (error) {
-      reply = this.#doubt(execution, words, error);
-    }
-    // The client waits on when the key holds a value of another type.
-    if (reply instanceof Blocked || (reply === ERRORS.wrongType && !isOfKind(engine, key, spec))) return false;
-    owned.waiting.remove(waiter, engine.keyspace.changes);
-    this.#clock.end(execution, spec, work.request.commands[0] ?? words, reply);
-    work.progress = 1;
-    work.replies.push(reply);
-    this.#noteOutcome(execution, spec, words);
-    this.finished.push(work);
-    return true;
-  }
-
-  unblock(owned: OwnedPartition, work: KvWork): 'done' {
-    const [name = '', how = ''] = work.request.commands[0] ?? [];
-    work.replies.push(this.#dismiss(owned, name, how) ? 1 : 0);
-    return 'done';
-  }
-
-  #dismiss(owned: OwnedPartition, name: string, how: string): boolean {
-    const dismissed = owned.waiting.dismiss(name, how, owned.engine?.keyspace.changes);
-    if (dismissed === undefined) return false;
-    this.endWait(owned, dismissed.waiter, dismissed.reply);
-    return true;
-  }
-
-  /** Answers a client whose wait ended without being served, and counts its command. */
-  endWait({ engine }: OwnedPartition, { work, words }: WaitingCommand, reply: Reply): void {
-    const spec = findCommand(words);
-    const error = reply instanceof ErrorReply ? reply.text : undefined;
-    if (spec !== undefined) engine?.statistics.count(spec, 0, error);
-    work.replies.push(reply);
-    this.finished.push(work);
   }
 
   watch(owned: OwnedPartition, engine: KvEngine, work: KvWork, turn: Turn): 'done' {
@@ -502,24 +387,9 @@ export class ShardCommandRunner {
     const bytesBefore = effects.bytes;
     const keys = (work.request.commands[0] ?? []).slice(1);
     const mark = watchKeys(this.ports.activation, owned, engine, keys, turn.nowMs);
-    this.noteChanges(owned, engine, turn, effects.count - effectsBefore, effects.bytes - bytesBefore);
+    this.changes.note(owned, engine, turn, effects.count - effectsBefore, effects.bytes - bytesBefore);
     work.replies.push(mark);
     return 'done';
-  }
-
-  /** Executes SCRIPT KILL and FUNCTION KILL while a command is half done, without waiting for its end. */
-  kill(owned: OwnedPartition, work: KvWork): boolean {
-    const { underway } = owned;
-    const { commands, mode } = work.request;
-    const [words = []] = commands;
-    if (underway?.slices === undefined || commands.length !== 1) return false;
-    if (mode !== 'single' && mode !== 'pipeline') return false;
-    if (words.length !== 2 || findCommand(words)?.endsScript !== true) return false;
-    const spec = findCommand(underway.request.commands[underway.progress] as readonly string[]);
-    if (spec === undefined || !isScript(spec)) return false;
-    underway.isKilled = true;
-    work.replies.push(OK);
-    return true;
   }
 
   /** Answers, for each script, whether it declares that it writes nothing. */
@@ -529,29 +399,6 @@ export class ShardCommandRunner {
       work.replies.push(spec !== undefined && engine.readsOnly(spec, words) ? 1 : 0);
     }
     return 'done';
-  }
-
-  /** Handles an internal error of a command: its changes are undone by rebuilding the partition. */
-  #doubt(
-    { owned, engine, effectsBefore, bytesBefore }: CommandExecution,
-    words: readonly string[],
-    error: unknown,
-  ): Reply {
-    if (engine.run.isOpen) engine.run.undo();
-    else engine.effects.rollBack(effectsBefore, bytesBefore);
-    const isKnown = error instanceof StateInDoubt;
-    this.#putInDoubt(owned, words[0], isKnown ? error.message : undefined);
-    if (isKnown) return error.reply;
-    const stack = error instanceof Error ? error.stack : undefined;
-    const told = { partition: owned.name, command: words[0], error: describeError(error), stack };
-    this.ports.log.error('partition.defect', told);
-    return INTERNAL_ERROR;
-  }
-
-  #putInDoubt(owned: OwnedPartition, command: string | undefined, reason: string | undefined): void {
-    owned.isInDoubt = true;
-    this.doubted.add(owned);
-    if (reason !== undefined) this.ports.log.warn('partition.in-doubt', { partition: owned.name, command, reason });
   }
 }
 
@@ -563,7 +410,7 @@ function applySettings(owned: OwnedPartition, engine: KvEngine, nowMs: number): 
   owned.settingsVersion = engine.settings.version;
   owned.audience.maxTrackedKeys = engine.settings.number('tracking-table-max-keys');
   // Room that cannot be freed now is freed before the next command that grows.
-  if (engine.bounds.areSet) engine.makeRoom(nowMs);
+  if (engine.bounds.areSet) engine.removal.makeRoom(nowMs);
 }
 
 /**
@@ -572,18 +419,9 @@ function applySettings(owned: OwnedPartition, engine: KvEngine, nowMs: number): 
  */
 function makeRoomFor(engine: KvEngine, { mayGrow, family }: CommandSpec, nowMs: number): ErrorReply | undefined {
   const isBounded = engine.bounds.areSet;
-  if (isBounded && mayGrow === true) return engine.makeRoom(nowMs);
-  if (isScript({ family })) engine.isFull = isBounded && engine.makeRoom(nowMs) !== undefined;
+  if (isBounded && mayGrow === true) return engine.removal.makeRoom(nowMs);
+  if (isScript({ family })) engine.isFull = isBounded && engine.removal.makeRoom(nowMs) !== undefined;
   return undefined;
-}
-
-/** Runs slices while the turn has time. @returns undefined when slices are left */
-function nextSlices(slices: SlicedCommand, nowMs: number, shouldStop: ShouldStop): Reply | undefined {
-  for (;;) {
-    const reply = slices.next(nowMs);
-    if (reply !== undefined) return reply;
-    if (shouldStop(true)) return undefined;
-  }
 }
 
 /**
@@ -606,37 +444,6 @@ function onlyReads(commands: KvWork['request']['commands'], first: number): bool
   return true;
 }
 
-/** Suspends a command that is half done until the next turn of the event loop. */
-function suspend(owned: OwnedPartition, { run }: KvEngine, work: KvWork): void {
-  if (work.isHalfway) run.pause();
-  owned.underway = work;
-  work.isHalfway = true;
-}
-
-/** Marks the command as running again. */
-function resume(owned: OwnedPartition, work: KvWork): void {
-  owned.underway = undefined;
-  work.isHalfway = false;
-  work.isKilled = false;
-}
-
-/** @returns the reason to cancel a half-done command. @param isTimed  true when the command checks its own time */
-function cancelReason({ run, commandMs }: KvEngine, work: KvWork, isTimed = false): string | undefined {
-  if (work.isUnwanted) return 'it was killed';
-  return !isTimed && run.spentMs >= commandMs ? `it took longer than ${commandMs} ms` : undefined;
-}
-
-function isScript({ family }: Pick<CommandSpec, 'family'>): boolean {
-  return family === 'scripting' || family === 'function';
-}
-
 function isOfRespEndpoint({ request }: KvWork): boolean {
   return request.client?.face === 'resp';
-}
-
-/** True when the key now holds the type that the command waits for. Readers of streams are told of every type. */
-function isOfKind({ keyspace }: KvEngine, key: string, { family }: CommandSpec): boolean {
-  if (family === 'stream') return true;
-  const value = keyspace.stored(key);
-  return typeof value === 'object' && value.kind === (family === 'sorted-set' ? 'zset' : family);
 }

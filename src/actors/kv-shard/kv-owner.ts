@@ -37,12 +37,13 @@ import { HeldData } from './held-data.js';
 import { KvFold } from './kv-fold.js';
 import { serveKvShard } from './kv-gateway.js';
 import { KvGauges } from './kv-gauges.js';
-import { type BranchStates, KvPlane } from './kv-plane.js';
+import { KvPlane } from './kv-plane.js';
 import type { KvWork } from './kv-work.js';
 import type { OutboxParts } from './outbox-relay.js';
 import type { ProcessInfo } from './process-info.js';
 import { AccountRefusals, QueueMessages, type QueueMessagesPorts } from './queue-messages.js';
 import { type LoadKept, MAX_REPLACEMENT_BYTES } from './replacements.js';
+import type { BranchStates } from './resident-partitions.js';
 
 /** A tenth of the time after which a partition counts as idle. */
 const EVERY_MS = 60_000;

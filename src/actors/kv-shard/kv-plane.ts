@@ -5,16 +5,9 @@
 
 import { type Audience, findCommand, type KvEngine } from '../../domain/kv/index.js';
 import type { ChainHead, ChainLink } from '../../journal/index.js';
-import {
-  assert,
-  type DatabaseId,
-  describeError,
-  MillraceError,
-  type PartitionName,
-  type SessionId,
-} from '../../kernel/index.js';
+import { MillraceError, type PartitionName, type SessionId } from '../../kernel/index.js';
 import type { IndexFiles, StorageGauge, Timers } from '../../ports/index.js';
-import { entrySections, type KvEvent, type Manifest } from '../../protocol/index.js';
+import type { KvEvent, Manifest } from '../../protocol/index.js';
 import {
   type RecoveryStep,
   type SectionEffects,
@@ -23,17 +16,22 @@ import {
   type Turn,
   YieldBudget,
 } from '../runtime/index.js';
+import { CommandClock } from './command-clock.js';
 import { type CommandRunnerPorts, ShardCommandRunner } from './command-runner.js';
+import { killScript } from './half-done-command.js';
 import type { KvFold } from './kv-fold.js';
 import type { KvWork } from './kv-work.js';
 import { type OutboxParts, OutboxRelay } from './outbox-relay.js';
 import { OwnedPartition } from './owned-partition.js';
 import { PartitionAudience } from './partition-audience.js';
 import { PartitionIndexing } from './partition-indexing.js';
-import { type RebuildPorts, rebuiltFold } from './partition-rebuild.js';
+import type { RebuildPorts } from './partition-rebuild.js';
 import { isClosed, PartitionTransfer } from './partition-transfer.js';
-import { type LoadBranch, type LoadKept, Replacements } from './replacements.js';
+import { type LoadKept, Replacements } from './replacements.js';
+import { type BranchStates, ResidentPartitions } from './resident-partitions.js';
 import { StoredIndexes } from './stored-indexes.js';
+import { TurnChanges } from './turn-changes.js';
+import { WaiterService } from './waiter-service.js';
 
 export interface KvPlaneLimits {
   /** Expired keys removed in one share of a turn. */
@@ -65,18 +63,11 @@ export interface KvPlanePorts extends CommandRunnerPorts, RebuildPorts {
   onFailure?(error: unknown): void;
 }
 
-export interface BranchStates {
-  /** False when the database is certainly of no branch. */
-  mayBe(database: DatabaseId): boolean;
-  readonly load: LoadBranch;
-}
-
-const NO_WORKS: KvWork[] = [];
 /** Stands for the outbox among the changed keys of a turn. */
 const OUTBOX_PROGRESS = '\0outbox';
 
 export class KvPlane implements ShardPlane<KvWork> {
-  readonly #ownedByName = new Map<PartitionName, OwnedPartition>();
+  readonly #partitions: ResidentPartitions;
   readonly #ready: KvWork[] = [];
   #inFlight: OwnedPartition[] = [];
   #lastExpiryAtMs = Number.NEGATIVE_INFINITY;
@@ -86,14 +77,13 @@ export class KvPlane implements ShardPlane<KvWork> {
   /** Partitions in which commands may wait; it may include some without waiters. */
   readonly #awaited = new Set<OwnedPartition>();
   readonly #runner: ShardCommandRunner;
+  readonly #changes: TurnChanges;
+  readonly #waiters: WaiterService;
   readonly #replacements: Replacements;
-  /** Requests for partitions without the first state that they need, because it could not be loaded. */
-  readonly #refused = new WeakMap<KvWork, MillraceError>();
   readonly #transfer: PartitionTransfer;
   readonly #relay: OutboxRelay | undefined;
   /** False until the partitions loaded at the start were looked through for messages. */
   #isRelaying = false;
-  readonly #yieldBudget: YieldBudget;
   readonly #indexing: PartitionIndexing;
   readonly activation: string;
 
@@ -101,18 +91,27 @@ export class KvPlane implements ShardPlane<KvWork> {
     private readonly ports: KvPlanePorts,
     private readonly limits: KvPlaneLimits,
   ) {
-    this.#runner = new ShardCommandRunner(ports);
-    this.#yieldBudget = new YieldBudget(ports.clock, ports.timers);
+    const clock = new CommandClock(ports.clock);
+    this.#changes = new TurnChanges(ports.log);
+    this.#waiters = new WaiterService(ports, clock, this.#changes);
+    this.#runner = new ShardCommandRunner(ports, clock, this.#changes, this.#waiters);
+    this.#partitions = new ResidentPartitions({
+      ports,
+      branches: ports.branches,
+      yieldBudget: new YieldBudget(ports.clock, ports.timers),
+      createOwned: (partition) => this.#newOwned(partition),
+      createFold: (audience) => ports.createFold(audience),
+      onLoaded: (owned, works) => this.#loaded(owned, works),
+      onFailure: (error) => ports.onFailure?.(error),
+    });
     this.#replacements = new Replacements(
-      this.#runner,
+      this.#changes,
+      this.#waiters,
       ports.loadKept,
       (owned) => ports.createFold(owned.audience),
       (owned, work) => this.#resume(owned, work),
     );
-    this.#transfer = new PartitionTransfer(this.#runner, (works) => {
-      this.#ready.push(...works);
-      this.ports.onReady?.();
-    });
+    this.#transfer = new PartitionTransfer(this.#changes, (works) => this.#makeReady(works));
     const { outbox } = ports;
     this.#relay = outbox && new OutboxRelay({ ...ports, ...outbox, onAccepted: () => this.ports.onReady?.() });
     const files = ports.indexFiles;
@@ -129,10 +128,10 @@ export class KvPlane implements ShardPlane<KvWork> {
   execute(work: KvWork, turn: Turn, shouldStop: ShouldStop): 'done' | 'more' | 'parked' | 'refused' {
     const { place } = work.request;
     if (place !== undefined && !work.hasBegun && !place.mayRun()) return 'done';
-    const owned = this.#ownedOf(work.request.partition);
+    const owned = this.#partitions.getOrCreate(work.request.partition);
     const step = this.#execute(owned, work, turn, shouldStop);
     this.#noteBegun(owned, work, step);
-    if (owned.engine?.keyspace.hasMetExpired === true) this.#expireMet(owned, owned.engine, turn);
+    if (owned.engine?.keyspace.expiries.hasMet === true) this.#expireMet(owned, owned.engine, turn);
     this.#noteTimed(owned);
     if (step === 'done' && work.progress === work.commands) place?.hasRun();
     return step;
@@ -165,9 +164,9 @@ export class KvPlane implements ShardPlane<KvWork> {
     const { mode } = work.request;
     work.askedOf = owned;
     if (mode === 'listen') return this.#listen(owned, work);
-    if (mode === 'unblock') return this.#runner.unblock(owned, work);
+    if (mode === 'unblock') return this.#unblock(owned, work);
     const engine = owned.engine;
-    if (engine === undefined || owned.isInDoubt) return this.#park(owned, work);
+    if (engine === undefined || owned.isInDoubt) return this.#partitions.park(owned, work);
     if (owned.firstState !== undefined) {
       this.#replacements.begin(owned, engine, turn, owned.firstState);
       owned.firstState = undefined;
@@ -195,21 +194,10 @@ export class KvPlane implements ShardPlane<KvWork> {
     return step;
   }
 
-  #park(owned: OwnedPartition, work: KvWork): 'parked' | 'refused' {
-    const refusal = this.#refused.get(work);
-    if (refusal !== undefined) {
-      work.reject(refusal);
-      return 'refused';
-    }
-    owned.parked.push(work);
-    if (owned.engine === undefined) this.#load(owned);
-    return 'parked';
-  }
-
   intercept(work: KvWork): boolean {
-    const owned = this.#ownedByName.get(work.request.partition);
+    const owned = this.#partitions.get(work.request.partition);
     if (owned?.underway === undefined || work.request.place?.mayRun() === false) return false;
-    return this.#runner.kill(owned, work);
+    return killScript(owned, work);
   }
 
   #beginIndexing(owned: OwnedPartition): void {
@@ -225,15 +213,21 @@ export class KvPlane implements ShardPlane<KvWork> {
     return 'done';
   }
 
+  #unblock(owned: OwnedPartition, work: KvWork): 'done' {
+    const [name = '', how = ''] = work.request.commands[0] ?? [];
+    work.replies.push(this.#waiters.dismiss(owned, name, how) ? 1 : 0);
+    return 'done';
+  }
+
   takeFinished(): KvWork[] {
-    return this.#runner.finished.length === 0 ? NO_WORKS : this.#runner.finished.splice(0);
+    return this.#waiters.takeFinished();
   }
 
   tick(turn: Turn): void {
     const nowMs = this.ports.clock.monotonicMs();
-    for (const owned of this.#runner.doubted) this.#rebuildIfStored(owned);
+    for (const owned of this.#changes.doubted) this.#rebuildIfStored(owned);
     for (const owned of this.#awaited) {
-      if (owned.waiting.size > 0) this.#endOverdueWaits(owned, nowMs);
+      if (owned.waiting.size > 0) this.#waiters.endOverdue(owned, nowMs);
       else this.#awaited.delete(owned);
     }
     if (this.#relay !== undefined) this.#relayMessages(this.#relay, turn);
@@ -246,7 +240,7 @@ export class KvPlane implements ShardPlane<KvWork> {
   #relayMessages(relay: OutboxRelay, turn: Turn): void {
     if (!this.#isRelaying) {
       this.#isRelaying = true;
-      for (const owned of this.#ownedByName.values()) relay.look(owned);
+      for (const owned of this.#partitions) relay.look(owned);
     }
     relay.confirm(turn.effects > 0, (owned, sequence) => {
       const { engine } = owned;
@@ -256,7 +250,7 @@ export class KvPlane implements ShardPlane<KvWork> {
       engine.outbox.sent(sequence);
       // No read depends on it.
       engine.keyspace.changes.open.add(OUTBOX_PROGRESS);
-      this.#runner.noteChanges(owned, engine, turn, 1, engine.effects.bytes - bytes);
+      this.#changes.note(owned, engine, turn, 1, engine.effects.bytes - bytes);
       return true;
     });
   }
@@ -265,14 +259,14 @@ export class KvPlane implements ShardPlane<KvWork> {
     this.#lastExpiryAtMs = nowMs;
     this.#isExpiryBehind = false;
     this.#mayExpire = false;
-    for (const owned of this.#ownedByName.values()) {
+    for (const owned of this.#partitions) {
       if (!owned.audience.isEmpty) owned.audience.forgetSilent(nowMs);
       const engine = owned.engine;
       if (engine?.hasExpiries !== true) continue;
       this.#mayExpire = true;
       if (!mayExpire(owned)) continue;
       const removed = this.#remove(owned, engine, turn, () =>
-        engine.expireDue(turn.nowMs, this.limits.expiryKeysPerTick),
+        engine.removal.expireDue(turn.nowMs, this.limits.expiryKeysPerTick),
       );
       if (removed >= this.limits.expiryKeysPerTick) this.#isExpiryBehind = true;
     }
@@ -280,8 +274,8 @@ export class KvPlane implements ShardPlane<KvWork> {
 
   /** Removes the expired keys that the command met, so that the next INFO counts them, as in Redis. */
   #expireMet(owned: OwnedPartition, engine: KvEngine, turn: Turn): void {
-    if (!mayExpire(owned)) engine.keyspace.takeMetExpired();
-    else this.#remove(owned, engine, turn, () => engine.expireMet(turn.nowMs));
+    if (!mayExpire(owned)) engine.keyspace.expiries.takeMet(turn.nowMs);
+    else this.#remove(owned, engine, turn, () => engine.removal.expireMet(turn.nowMs));
   }
 
   #remove(owned: OwnedPartition, engine: KvEngine, turn: Turn, remove: () => number): number {
@@ -289,19 +283,13 @@ export class KvPlane implements ShardPlane<KvWork> {
     const removed = remove();
     if (removed === 0) return 0;
     this.#indexing.look(owned);
-    this.#runner.noteChanges(owned, engine, turn, engine.effects.count - count, engine.effects.bytes - bytes);
-    if (engine.keyspace.changes.ready.size > 0) this.#runner.serveWaiters(owned, engine, turn);
+    this.#changes.note(owned, engine, turn, engine.effects.count - count, engine.effects.bytes - bytes);
+    if (engine.keyspace.changes.ready.size > 0) this.#waiters.serveReady(owned, engine, turn);
     return removed;
   }
 
-  #endOverdueWaits(owned: OwnedPartition, nowMs: number): void {
-    for (const waiter of owned.waiting.takeOverdue(nowMs, owned.engine?.keyspace.changes)) {
-      this.#runner.endWait(owned, waiter, waiter.onTimeout);
-    }
-  }
-
   nextTickInMs(): number | undefined {
-    if (this.#isExpiryBehind || this.#runner.doubted.size > 0) return 1;
+    if (this.#isExpiryBehind || this.#changes.doubted.size > 0) return 1;
     const isBehind = !this.#isRelaying && this.#relay !== undefined;
     let inMs = this.#mayExpire || isBehind ? this.limits.expiryEveryMs : undefined;
     const confirmInMs = this.#relay?.confirmInMs;
@@ -318,8 +306,8 @@ export class KvPlane implements ShardPlane<KvWork> {
 
   seal(): SectionEffects[] {
     const sealed: SectionEffects[] = [];
-    this.#inFlight = [...this.#runner.changed];
-    this.#runner.changed.clear();
+    this.#inFlight = [...this.#changes.changed];
+    this.#changes.changed.clear();
     for (const owned of this.#inFlight) {
       sealed.push({ partition: owned.name, ...owned.seal() });
     }
@@ -333,7 +321,7 @@ export class KvPlane implements ShardPlane<KvWork> {
       this.#relay?.look(owned);
     }
     this.#inFlight = [];
-    for (const owned of this.#runner.doubted) this.#rebuildIfStored(owned);
+    for (const owned of this.#changes.doubted) this.#rebuildIfStored(owned);
   }
 
   takeParked(): KvWork[] {
@@ -344,71 +332,32 @@ export class KvPlane implements ShardPlane<KvWork> {
     this.#relay?.stop();
     this.#indexing.stop();
     const parked = this.#ready.splice(0);
-    for (const owned of this.#ownedByName.values()) {
+    for (const owned of this.#partitions) {
       parked.push(...owned.parked.splice(0), ...owned.waiting.clear(), ...owned.indexWaits.clear());
     }
-    parked.push(...this.#runner.finished.splice(0));
+    parked.push(...this.#waiters.takeFinished());
     return parked;
   }
 
   async restore(steps: AsyncIterable<RecoveryStep>): Promise<void> {
-    for await (const step of steps) {
-      if (step.kind === 'manifest') {
-        if (step.manifest !== undefined) this.adoptManifest(step.manifest);
-        continue;
-      }
-      const { entry, position } = step.read;
-      for (const section of entrySections(entry)) {
-        const owned = this.#ownedOf(section.partition);
-        if (owned.fold === undefined) await this.#restoreOwned(owned);
-        for (const _ of (owned.fold as KvFold).applyInSlices(section.effects)) {
-          if (this.#yieldBudget.isSpent) await this.#yieldBudget.yield();
-        }
-        owned.sectionIndex = section.index;
-        owned.latestToken = `${position}-0`;
-      }
-      // Small entries are not sliced, and thousands of them may be read without a pause.
-      if (this.#yieldBudget.isSpent) await this.#yieldBudget.yield();
-    }
-    for (const owned of this.#ownedByName.values()) {
-      const hasPending = (owned.snapshot?.pending ?? 0) > 0;
-      if (hasPending && owned.fold === undefined) await this.#restoreOwned(owned);
-    }
-    for (const owned of this.#ownedByName.values()) this.#indexing.loaded(owned);
+    await this.#partitions.restore(steps);
+    this.#mayExpire = true;
+    for (const owned of this.#partitions) this.#indexing.loaded(owned);
   }
 
   /** Partitions that a newer snapshot covers may leave memory, and are loaded from it. */
   adoptManifest(manifest: Manifest): void {
-    for (const partition of manifest.partitions) {
-      const owned = this.#ownedByName.get(partition.name) ?? this.#newOwned(partition.name);
-      owned.snapshot = partition;
-      if (owned.fold === undefined) owned.sectionIndex = partition.index;
-    }
+    this.#partitions.adoptManifest(manifest);
   }
 
   /** Unloads partitions that are idle and covered by a snapshot. @returns how many */
   passivateIdle(nowMs: number): number {
-    let passivated = 0;
-    for (const owned of this.#ownedByName.values()) {
-      const isIdle = nowMs - owned.lastUsedAtMs > this.limits.passivateAfterMs;
-      const isCovered = owned.snapshot !== undefined && owned.snapshot.index === owned.sectionIndex;
-      if (owned.fold === undefined || !isIdle || !isCovered || !owned.hasNothingUnstored || owned.isInDoubt) continue;
-      if (!owned.audience.isEmpty || owned.waiting.size > 0) continue;
-      // Its indexes would have to be built again.
-      if (owned.fold.engine.searches.size > 0) continue;
-      const { effects } = owned.fold.engine;
-      // Expiring keys must be removed and messages sent, so the partition stays loaded.
-      if (owned.fold.engine.hasExpiries || effects.count > 0 || owned.fold.engine.outbox.size > 0) continue;
-      owned.fold = undefined;
-      passivated += 1;
-      this.ports.log.debug('partition.passivated', { partition: owned.name });
-    }
-    return passivated;
+    return this.#partitions.passivate(nowMs - this.limits.passivateAfterMs);
   }
 
   /** The loaded partitions, without those that are being rebuilt; for gauges and tests. */
   *loaded(): IterableIterator<readonly [PartitionName, KvFold]> {
-    for (const { name, fold, isInDoubt } of this.#ownedByName.values()) {
+    for (const { name, fold, isInDoubt } of this.#partitions) {
       if (fold !== undefined && !isInDoubt) yield [name, fold];
     }
   }
@@ -418,101 +367,34 @@ export class KvPlane implements ShardPlane<KvWork> {
     const at = owned.parked.indexOf(work);
     if (at < 0) return;
     owned.parked.splice(at, 1);
-    this.#ready.push(work);
+    this.#makeReady([work]);
+  }
+
+  #makeReady(works: readonly KvWork[]): void {
+    this.#ready.push(...works);
     this.ports.onReady?.();
   }
 
-  #ownedOf(partition: PartitionName): OwnedPartition {
-    const known = this.#ownedByName.get(partition);
-    if (known !== undefined) return known;
-    const owned = this.#newOwned(partition);
-    // It is in no snapshot and no entry: it is empty, unless it is of a branch.
-    owned.isUnfilled = this.ports.branches?.mayBe(owned.database) === true;
-    if (!owned.isUnfilled) owned.fold = this.ports.createFold(owned.audience);
-    return owned;
+  #loaded(owned: OwnedPartition, works: readonly KvWork[]): void {
+    this.#mayExpire = true;
+    this.#indexing.loaded(owned);
+    this.#makeReady(works);
   }
 
   #newOwned(partition: PartitionName): OwnedPartition {
-    const owned = new OwnedPartition(
+    return new OwnedPartition(
       partition,
       new PartitionAudience((edge, events) => this.ports.deliver(edge, partition, events)),
       this.ports.outbox?.composerFor(partition),
     );
-    this.#ownedByName.set(partition, owned);
-    return owned;
-  }
-
-  async #restoreOwned(owned: OwnedPartition): Promise<void> {
-    const fold = this.ports.createFold(owned.audience);
-    if (owned.snapshot !== undefined) await this.ports.loadPartition(owned.snapshot, fold);
-    owned.isUnfilled = false;
-    owned.fold = fold;
-    this.#mayExpire = true;
   }
 
   /** Rebuilds a partition in doubt once all its valid changes are stored. */
   #rebuildIfStored(owned: OwnedPartition): void {
-    const { engine } = owned;
-    if (owned.isLoading || engine === undefined || this.#runner.changed.has(owned) || !owned.inFlight.isEmpty) return;
-    owned.isLoading = true;
-    this.#runner.doubted.delete(owned);
-    // This drops the changes of the failed command.
-    engine.keyspace.changes.open.clear();
-    rebuiltFold(this.ports, owned.name, () => this.ports.createFold(owned.audience), this.#yieldBudget).then(
-      (fold) => {
-        owned.fold = fold;
-        this.#mayExpire = true;
-        this.#indexing.loaded(owned);
-        owned.isLoading = false;
-        owned.isInDoubt = false;
-        owned.audience.everythingChanged();
-        owned.audience.flush();
-        this.ports.log.info('partition.rebuilt', { partition: owned.name });
-        this.#ready.push(...owned.parked.splice(0));
-        this.#relay?.look(owned);
-        this.ports.onReady?.();
-      },
-      (error: unknown) => this.ports.onFailure?.(error),
-    );
-  }
-
-  #load(owned: OwnedPartition): void {
-    if (owned.isLoading) return;
-    owned.isLoading = true;
-    if (owned.isUnfilled) {
-      void this.#fill(owned);
-      return;
-    }
-    assert(owned.snapshot !== undefined, 'a partition without state has no snapshot', { partition: owned.name });
-    this.#restoreOwned(owned).then(
-      () => {
-        this.#indexing.loaded(owned);
-        owned.isLoading = false;
-        this.#ready.push(...owned.parked.splice(0));
-        this.ports.onReady?.();
-      },
-      (error: unknown) => this.ports.onFailure?.(error),
-    );
-  }
-
-  /** Loads the first state of a branch; on failure the waiting requests are refused, and the next one tries again. */
-  async #fill(owned: OwnedPartition): Promise<void> {
-    try {
-      const fold = this.ports.createFold(owned.audience);
-      const { branches } = this.ports;
-      owned.firstState = await branches?.load(owned.name, fold);
-      owned.fold = owned.firstState === undefined ? this.ports.createFold(owned.audience) : fold;
-      owned.isUnfilled = false;
-      this.#mayExpire = true;
-      this.#indexing.look(owned);
-    } catch (cause) {
-      const error = cause instanceof MillraceError ? cause : new MillraceError('DEFECT', 'a first state', {}, cause);
-      this.ports.log.error('branch.not-loaded', { partition: owned.name, cause: describeError(error) });
-      for (const work of owned.parked) this.#refused.set(work, error);
-    }
-    owned.isLoading = false;
-    this.#ready.push(...owned.parked.splice(0));
-    this.ports.onReady?.();
+    if (owned.isLoading || owned.engine === undefined) return;
+    if (this.#changes.changed.has(owned) || !owned.inFlight.isEmpty) return;
+    this.#changes.doubted.delete(owned);
+    void this.#partitions.rebuild(owned).then(() => this.#relay?.look(owned));
   }
 }
 

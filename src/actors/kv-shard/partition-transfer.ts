@@ -45,11 +45,11 @@ import {
 } from '../../domain/kv/index.js';
 import { type ByteString, MillraceError } from '../../kernel/index.js';
 import type { ShouldStop, Turn } from '../runtime/index.js';
-import type { ShardCommandRunner } from './command-runner.js';
 import { KeyCopy } from './key-copy.js';
 import type { KvFold } from './kv-fold.js';
 import type { KvWork } from './kv-work.js';
 import type { OwnedPartition } from './owned-partition.js';
+import type { TurnChanges } from './turn-changes.js';
 
 /** A step reads about so much: a millisecond or two, during which the database's other requests wait. */
 const STEP_BYTES = 256 * 1024;
@@ -72,7 +72,7 @@ export class PartitionTransfer {
   readonly #slices = new WeakMap<KvWork, Generator<void, Reply>>();
 
   constructor(
-    private readonly runner: ShardCommandRunner,
+    private readonly changes: TurnChanges,
     /** Returns parked requests that can continue. */
     private readonly onReady: (works: KvWork[]) => void,
   ) {}
@@ -104,7 +104,7 @@ export class PartitionTransfer {
     }
     release(owned, work);
     turn.commands += 1;
-    this.runner.noteChanges(owned, engine, turn, effects.count - count, effects.bytes - bytes);
+    this.changes.note(owned, engine, turn, effects.count - count, effects.bytes - bytes);
     if (effects.count > count) {
       work.hasWritten = true;
       work.ordinal = turn.effects;
@@ -124,7 +124,7 @@ export class PartitionTransfer {
   #doubt(owned: OwnedPartition, { effects }: KvEngine, before: { count: number; bytes: number }, cause: unknown) {
     effects.rollBack(before.count, before.bytes);
     owned.isInDoubt = true;
-    this.runner.doubted.add(owned);
+    this.changes.doubted.add(owned);
     return new MillraceError('DEFECT', `a step of copying ${owned.name}`, {}, cause);
   }
 

@@ -22,10 +22,11 @@ import {
 } from '../../domain/kv/index.js';
 import { MillraceError, type PartitionName } from '../../kernel/index.js';
 import type { Turn } from '../runtime/index.js';
-import type { ShardCommandRunner } from './command-runner.js';
 import type { KvFold } from './kv-fold.js';
 import type { KvWork } from './kv-work.js';
 import type { OwnedPartition } from './owned-partition.js';
+import type { TurnChanges } from './turn-changes.js';
+import type { WaiterService } from './waiter-service.js';
 
 /**
  * Fills an empty fold with the state kept under this name, in small steps.
@@ -50,7 +51,8 @@ export class Replacements {
   readonly #begun = new WeakSet<KvWork>();
 
   constructor(
-    private readonly runner: ShardCommandRunner,
+    private readonly changes: TurnChanges,
+    private readonly waiters: Pick<WaiterService, 'serveReady'>,
     private readonly loadKept: LoadKept | undefined,
     private readonly createFold: (owned: OwnedPartition) => KvFold,
     /** Called when the request can continue. */
@@ -102,7 +104,7 @@ export class Replacements {
     engine.outbox.adopt(new Outbox(effects));
     turn.commands += 1;
     engine.keyspace.changes.noteEverything();
-    this.runner.noteChanges(owned, engine, turn, effects.count, effects.bytes);
+    this.changes.note(owned, engine, turn, effects.count, effects.bytes);
   }
 
   #replace(
@@ -129,12 +131,12 @@ export class Replacements {
     owned.fold = fold;
     turn.commands += 1;
     next.keyspace.changes.noteEverything();
-    this.runner.noteChanges(owned, next, turn, effects.count - count, effects.bytes - bytes);
+    this.changes.note(owned, next, turn, effects.count - count, effects.bytes - bytes);
     work.hasWritten = true;
     work.ordinal = turn.effects;
     work.waitsForTurn = turn.number;
     work.replies.push(OK);
-    if (next.keyspace.changes.ready.size > 0) this.runner.serveWaiters(owned, next, turn);
+    if (next.keyspace.changes.ready.size > 0) this.waiters.serveReady(owned, next, turn);
   }
 }
 

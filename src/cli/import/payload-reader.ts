@@ -49,7 +49,7 @@ export class PayloadReader {
     const nowMs = this.nowMs();
     const reply = spec instanceof ErrorReply ? spec : this.#engine.execute(spec, words, nowMs);
     if (reply instanceof ErrorReply) throw new Error(reply.text);
-    this.#engine.expireDue(nowMs, MOST_FIELDS_AT_ONCE);
+    this.#engine.removal.expireDue(nowMs, MOST_FIELDS_AT_ONCE);
     const value = keyspace.peek(key);
     // The caller keeps the value; only the engine's key is deleted.
     keyspace.delete(key);

@@ -11,12 +11,11 @@ import type { KvEndpointName, Permissions } from './command-description.js';
 import type { CommandContext, CommandSpec, SlicedHandler } from './command-spec.js';
 import type { CommandTable } from './command-table.js';
 import { COMMANDS, EFFECTS } from './commands.js';
-import { Effects, evictedEffect, expiredEffect } from './effects.js';
-import { MAX_EVICTIONS } from './eviction.js';
-import { removeExpiredFields } from './field-expiry.js';
+import { Effects } from './effects.js';
 import { FullTextIndexes } from './full-text-indexes.js';
 import type { HashRange } from './hash-slot.js';
 import { KeyGraphs } from './key-graphs.js';
+import { KeyRemoval } from './key-removal.js';
 import { Keyspace } from './keyspace.js';
 import { Libraries } from './libraries.js';
 import { MAX_ANSWER_BYTES, MAX_COMMAND_MS } from './limits.js';
@@ -24,14 +23,13 @@ import { MemoryBounds } from './memory-bounds.js';
 import { type NotificationKind, Notifications } from './notifications.js';
 import { Outbox } from './outbox.js';
 import { PARAMETER_DEFAULTS } from './parameters.js';
-import { type Blocked, ERRORS, ErrorReply, type Paused, type Reply } from './reply.js';
+import { type Blocked, ErrorReply, type Paused, type Reply } from './reply.js';
 import type { ServerInfo } from './server-info.js';
 import type { SetInPlace } from './set-in-place.js';
 import { Settings } from './settings.js';
 import { hasManyWords, MANY_WORDS } from './slices.js';
 import { ServerCounters } from './statistics.js';
 import { commandStopped, Stopped, UndoableExecution, workLimit } from './undoable-execution.js';
-import type { Collection } from './value.js';
 
 export interface SlicedCommand {
   /** Runs one slice at time `nowMs`; returns the reply after the last slice. */
@@ -69,6 +67,7 @@ export class KvEngine {
   readonly statistics = new ServerCounters();
   readonly bounds: MemoryBounds;
   readonly run: UndoableExecution;
+  readonly removal: KeyRemoval;
   readonly #notifications: Notifications;
   #isQuiet = false;
   readonly #args = new Args();
@@ -85,7 +84,7 @@ export class KvEngine {
     searches.hasRoom = (bytes, isForAWhile) => this.bounds.hasRoomForIndexes(bytes, isForAWhile);
     this.run = new UndoableExecution({ keyspace, effects, settings, libraries, searches, audience, outbox }, server);
     this.#notifications = new Notifications(audience);
-    keyspace.onExpired = (key) => this.#noteExpired(key);
+    keyspace.onExpired = (key) => this.removal.noteExpired(key);
     settings.onChange = (name) => {
       if (name === 'slowlog-max-len') statistics.trimSlow(settings.number(name));
       if (name === 'maxmemory-policy') this.#keepAccess(settings.get(name) ?? '');
@@ -129,6 +128,7 @@ export class KvEngine {
       callInSlices: (spec, words, isQuiet = false) => this.#callInSlices(spec, words, isQuiet),
       aside: () => new KvEngine(random, server, NO_AUDIENCE, commands),
     };
+    this.removal = new KeyRemoval(this.#context, this.bounds, audience);
   }
 
   /**
@@ -281,48 +281,6 @@ export class KvEngine {
     return result;
   }
 
-  /**
-   * Removes expired keys (recording an `UNLINK` each) and expired hash fields (recording `HDEL`), at most `limit`. @returns
-   * the number removed
-   */
-  expireDue(nowMs: number, limit: number): number {
-    const due = this.keyspace.dueKeys(nowMs, limit);
-    for (const key of due) this.#expire(key);
-    const { statistics } = this;
-    statistics.activelyExpiredKeys += due.length;
-    let removed = due.length;
-    const fieldsBefore = statistics.expiredFields;
-    for (const key of this.keyspace.keysWithExpiredFields(nowMs, limit - removed)) {
-      const value = this.keyspace.stored(key) as Collection;
-      removed += removeExpiredFields(this, key, value, nowMs, limit - removed);
-    }
-    statistics.activelyExpiredFields += statistics.expiredFields - fieldsBefore;
-    return removed;
-  }
-
-  /** Removes the expired keys that read-only commands have met. @returns the number removed */
-  expireMet(nowMs: number): number {
-    const { keyspace } = this;
-    keyspace.nowMs = nowMs;
-    let removed = 0;
-    for (const key of keyspace.takeMetExpired()) {
-      this.#expire(key);
-      removed += 1;
-    }
-    return removed;
-  }
-
-  #expire(key: ByteString): void {
-    this.keyspace.delete(key);
-    this.effects.push(...expiredEffect(key));
-    this.#noteExpired(key);
-  }
-
-  #noteExpired(key: ByteString): void {
-    this.statistics.expiredKeys += 1;
-    this.notify('x', 'expired', key);
-  }
-
   /** The most work of a command or transaction, in milliseconds. */
   get commandMs(): number {
     return workLimit(this.settings, this.#context.server.commandMs ?? MAX_COMMAND_MS);
@@ -331,24 +289,6 @@ export class KvEngine {
   /** Whether any key or field has an expiry. */
   get hasExpiries(): boolean {
     return this.keyspace.expiring > 0 || this.keyspace.keysWithFieldExpiry > 0;
-  }
-
-  /**
-   * Evicts keys as the policy says until the partition is within its bounds; returns an error if that is impossible.
-   */
-  makeRoom(nowMs: number): ErrorReply | undefined {
-    const { keyspace, effects, bounds } = this;
-    if (!bounds.areReached || this.#context.audience.isPaused === true) return undefined;
-    keyspace.nowMs = nowMs;
-    for (let i = 0; i < MAX_EVICTIONS && bounds.areReached; i += 1) {
-      const victim = bounds.nextVictim();
-      if (victim === undefined) return ERRORS.databaseFull;
-      keyspace.delete(victim);
-      effects.push(...evictedEffect(victim));
-      this.statistics.evictedKeys += 1;
-      this.notify('e', 'evicted', victim);
-    }
-    return bounds.areReached ? ERRORS.databaseFull : undefined;
   }
 
   /** Tells scripts whether the database is full; set before each script. */

@@ -28,7 +28,7 @@ export function storedBytes(keyspace: Keyspace): number {
 /** Keys with an expiry go first. */
 export function chooseAnyVictim(keyspace: Keyspace, random: Random): ByteString | undefined {
   const float = () => random.float();
-  const drawn = otherThanIndexes(keyspace, () => keyspace.randomExpiring(float));
+  const drawn = otherThanIndexes(keyspace, () => keyspace.expiries.randomKey(float));
   return drawn ?? otherThanIndexes(keyspace, () => keyspace.anyRandomKey(float));
 }
 
@@ -42,7 +42,7 @@ export function chooseVictim(
   if (order === undefined) return undefined;
   const float = () => random.float();
   const isVolatile = scope === 'volatile';
-  const draw = () => (isVolatile ? keyspace.randomExpiring(float) : keyspace.anyRandomKey(float));
+  const draw = () => (isVolatile ? keyspace.expiries.randomKey(float) : keyspace.anyRandomKey(float));
   const pick = () => otherThanIndexes(keyspace, draw);
   if (order === 'random') return pick();
   let victim: ByteString | undefined;

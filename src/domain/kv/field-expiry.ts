@@ -17,7 +17,7 @@ export function removeExpiredFields(
   const before = collection.bytes;
   const removed = fieldExpiry.removeExpired(nowMs, limit);
   if (removed.length === 0) {
-    keyspace.noteInstants(key, collection);
+    keyspace.expiries.noteFields(key, collection);
     return 0;
   }
   host.statistics.expiredFields += removed.length;

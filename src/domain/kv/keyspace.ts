@@ -18,13 +18,12 @@ import { DerivedKeys } from './derived-keys.js';
 import { EditedStrings } from './edited-strings.js';
 import { type Effects, expiredEffect } from './effects.js';
 import { KeyChanges } from './key-changes.js';
-import type { Outline } from './packed-entries.js';
-import { ERRORS } from './reply.js';
-import { NOT_TAKEN, type ScanStep, SegmentedMap } from './segmented-map.js';
+import { KeyExpiries } from './key-expiries.js';
+import { NOT_TAKEN, type ScanStep } from './segmented-map.js';
 import type { SetInPlace } from './set-in-place.js';
 import type { BitString } from './types/bit-string.js';
 import { type KeyImage, UndoLog } from './undo-log.js';
-import type { Collection, Value } from './value.js';
+import { asKind, asString, type Collection, sizeOf, type Value } from './value.js';
 
 /**
  * Bytes that a key counts in addition to its name and value, for INFO, MEMORY USAGE and limits: the cost of a string in a
@@ -35,9 +34,6 @@ export const KEY_OVERHEAD_BYTES = 88;
 
 /** Redis stores strings up to this length in one allocation with their header ("embstr"). */
 export const EMBEDDED_BYTES = 44;
-
-/** The most expired keys that are remembered while one command reads; further ones wait for the next expiry cycle. */
-const MOST_MET = 64;
 
 export class Keyspace {
   /** The current time for commands; set by the engine, 0 in replay (KE3: no key is expired in replay). */
@@ -53,14 +49,11 @@ export class Keyspace {
   onMissed: ((key: ByteString) => void) | undefined;
   /** Called when a write has met an expired key and removed it. */
   onExpired: (key: ByteString) => void = () => {};
-  readonly #metExpired: ByteString[] = [];
   /** Lookups by commands that found the key, and that did not. */
   hits = 0;
   misses = 0;
   #values = new EditedStrings();
-  #expiries = new SegmentedMap<number>();
-  /** Keys of collections with parts that expire → a time not later than the earliest expiry. */
-  #fieldExpiries = new SegmentedMap<number>();
+  #expiries = new KeyExpiries();
   /** Short strings that were changed in place: Redis reports them as `raw` until they are set again. */
   #raw = new Set<ByteString>();
   #stringBytes = 0;
@@ -78,13 +71,18 @@ export class Keyspace {
     return this.#values.size;
   }
 
+  /** The expiries; only the keyspace changes them, but for a collection that lost expired parts. */
+  get expiries(): KeyExpiries {
+    return this.#expiries;
+  }
+
   get expiring(): number {
     return this.#expiries.size;
   }
 
   /** The number of keys with parts that expire. */
   get keysWithFieldExpiry(): number {
-    return this.#fieldExpiries.size;
+    return this.#expiries.withFields;
   }
 
   /** Bytes of keys and values. */
@@ -101,7 +99,7 @@ export class Keyspace {
   #counted<F>(key: ByteString, found: F | undefined): F | undefined {
     if (found === undefined || this.#isExpired(key)) {
       this.misses += 1;
-      if (found !== undefined) this.#noteMet(key);
+      if (found !== undefined) this.#expiries.noteMet(key);
       if (this.onMissed !== undefined) this.onMissed(key);
       return undefined;
     }
@@ -124,30 +122,11 @@ export class Keyspace {
       if (this.#undo !== undefined && typeof value === 'object' && value.undo === undefined) this.#undo.follow(value);
       return value;
     }
-    const isDue = this.#isDue(key);
+    const isDue = this.#expiries.isDue(key, this.nowMs);
     this.delete(key);
     this.effects.push(...expiredEffect(key));
     if (isDue) this.onExpired(key);
     return undefined;
-  }
-
-  /** Remembers an expired key that a read has met; it is removed after the command (KE2: a read changes no data). */
-  #noteMet(key: ByteString): void {
-    if (this.#metExpired.length < MOST_MET) this.#metExpired.push(key);
-  }
-
-  get hasMetExpired(): boolean {
-    return this.#metExpired.length > 0;
-  }
-
-  /**
-   * The expired keys that reads have met since the last call, each once. Includes only keys with an expired time to
-   * live, not collections with expired parts.
-   */
-  takeMetExpired(): ByteString[] {
-    const met = new Set(this.#metExpired);
-    this.#metExpired.length = 0;
-    return [...met].filter((key) => this.#isDue(key));
   }
 
   /** @throws WRONGTYPE */
@@ -221,7 +200,7 @@ export class Keyspace {
   set(key: ByteString, value: Value, expireAtMs?: number): void {
     this.replace(key, value);
     if (expireAtMs === undefined) {
-      if (this.#expiries.size > 0) this.#expiries.delete(key);
+      this.#expiries.delete(key);
     } else {
       this.expireAt(key, expireAtMs);
     }
@@ -233,13 +212,13 @@ export class Keyspace {
       this.#undo === undefined &&
       this.access === undefined &&
       this.onNew === undefined &&
-      this.#fieldExpiries.size + this.#raw.size + this.derived.size === 0;
+      this.#expiries.withFields + this.#raw.size + this.derived.size === 0;
     const before = isBare ? this.#values.exchangeInPlace(set) : NOT_TAKEN;
     if (before === NOT_TAKEN) {
       this.set(set.key, set.value);
       return;
     }
-    if (this.#expiries.size > 0) this.#expiries.delete(set.key);
+    this.#expiries.delete(set.key);
     this.#stringBytes += set.valueLength - (before === undefined ? -set.keyLength : sizeOf(before));
   }
 
@@ -249,7 +228,7 @@ export class Keyspace {
     const before = this.#values.exchange(key, value);
     if (this.#raw.size > 0) this.#raw.delete(key);
     this.#stringBytes += sizeOf(value) - (before === undefined ? -key.length : sizeOf(before));
-    this.noteInstants(key, value);
+    this.#expiries.noteFields(key, value);
     this.derived.note(key, value);
     if (before === undefined && this.onNew !== undefined) this.onNew(key);
     if (this.access !== undefined) this.access.touch(key, this.nowMs);
@@ -262,14 +241,14 @@ export class Keyspace {
    */
   changed(key: ByteString, collection: Collection, bytesBefore: number): boolean {
     // The collection records the inverse of its changes; the key is kept only if the expiry of its parts could change.
-    if (this.#undo !== undefined && (this.#fieldExpiries.size > 0 || collection.fieldExpiry !== undefined))
+    if (this.#undo !== undefined && (this.#expiries.withFields > 0 || collection.fieldExpiry !== undefined))
       this.#keep(key);
     this.#stringBytes += collection.bytes - bytesBefore;
     if (collection.size === 0 && collection.mayBeEmpty !== true) {
       this.delete(key);
       return true;
     }
-    this.noteInstants(key, collection);
+    this.#expiries.noteFields(key, collection);
     if (collection.graphFile !== undefined) this.derived.noteGraph(key);
     this.changes.note(key);
     return false;
@@ -283,8 +262,7 @@ export class Keyspace {
     this.#stringBytes -= key.length + sizeOf(before);
     this.#values.delete(key);
     if (this.#raw.size > 0) this.#raw.delete(key);
-    if (this.#expiries.size > 0) this.#expiries.delete(key);
-    if (this.#fieldExpiries.size > 0) this.#fieldExpiries.delete(key);
+    this.#expiries.forget(key);
     this.derived.note(key, undefined);
     this.access?.forget(key);
     this.changes.note(key);
@@ -296,21 +274,19 @@ export class Keyspace {
     if (this.#undo !== undefined) this.#keepEverything(revertDerived);
     this.#values = new EditedStrings();
     this.#raw = new Set();
-    this.#expiries = new SegmentedMap();
+    this.#expiries = new KeyExpiries();
     this.access?.clear();
-    this.#fieldExpiries = new SegmentedMap();
     this.#stringBytes = 0;
     this.changes.noteEverything();
   }
 
   expiryOf(key: ByteString): number | undefined {
-    return this.#expiries.size === 0 ? undefined : this.#expiries.get(key);
+    return this.#expiries.get(key);
   }
 
   expireAt(key: ByteString, atMs: number): void {
     if (this.#undo !== undefined) this.#keep(key);
     this.#expiries.set(key, atMs);
-    this.#expiries.note(key, atMs);
     this.changes.note(key);
   }
 
@@ -325,7 +301,7 @@ export class Keyspace {
   /** Live keys from the cursor on; SegmentedMap.scan states the guarantees. */
   scan(cursor: number, count: number): ScanStep<Value> {
     const step = this.#values.scan(cursor, count);
-    if (this.#expiries.size === 0 && this.#fieldExpiries.size === 0) return step;
+    if (this.#expiries.size === 0 && this.#expiries.withFields === 0) return step;
     return { cursor: step.cursor, entries: step.entries.filter(([key]) => !this.#isExpired(key)) };
   }
 
@@ -349,10 +325,6 @@ export class Keyspace {
     return this.#values.randomKey(float);
   }
 
-  randomExpiring(float: () => number): ByteString | undefined {
-    return this.#expiries.randomKey(float);
-  }
-
   /** The key with the lowest rank is evicted first. */
   accessRank(key: ByteString): number {
     return this.access?.rankOf(key, this.nowMs) ?? 0;
@@ -365,23 +337,7 @@ export class Keyspace {
 
   /** Keys with an expiry at or before `nowMs`, at most `limit`. */
   dueKeys(nowMs: number, limit: number): ByteString[] {
-    return dueIn(this.#expiries, nowMs, limit);
-  }
-
-  /** Keys of collections that may have expired parts, at most `limit`. */
-  keysWithExpiredFields(nowMs: number, limit: number): ByteString[] {
-    return dueIn(this.#fieldExpiries, nowMs, limit);
-  }
-
-  /** Records when the first part of the collection expires; `replace` and `changed` call it. */
-  noteInstants(key: ByteString, value: Value): void {
-    const fieldExpiry = typeof value === 'string' ? undefined : value.fieldExpiry;
-    if (fieldExpiry !== undefined) {
-      this.#fieldExpiries.set(key, fieldExpiry.earliestExpiryMs);
-      this.#fieldExpiries.note(key, fieldExpiry.earliestExpiryMs);
-    } else if (this.#fieldExpiries.size > 0) {
-      this.#fieldExpiries.delete(key);
-    }
+    return this.#expiries.dueKeys(nowMs, limit);
   }
 
   /** From now on values are kept before they are overwritten (KE7), until `endUndo` or `undo`. */
@@ -441,14 +397,12 @@ export class Keyspace {
     this.#log.isCleared = true;
     const values = this.#values;
     const expiries = this.#expiries;
-    const fieldExpiry = this.#fieldExpiries;
     const raw = this.#raw;
     const { access } = this;
     const marks = access?.marks;
     this.#revertClear = () => {
       this.#values = values;
       this.#expiries = expiries;
-      this.#fieldExpiries = fieldExpiry;
       this.#raw = raw;
       revertDerived();
       if (access !== undefined && marks !== undefined) access.marks = marks;
@@ -465,59 +419,14 @@ export class Keyspace {
     if (mark !== undefined) this.access?.putBack(key, mark);
   }
 
-  /** Whether the key's time to live has passed. */
-  #isDue(key: ByteString): boolean {
-    const atMs = this.expiryOf(key);
-    return atMs !== undefined && atMs <= this.nowMs;
-  }
-
   #isExpired(key: ByteString): boolean {
-    if (this.#expiries.size > 0) {
-      const atMs = this.#expiries.get(key);
-      if (atMs !== undefined && atMs <= this.nowMs) return true;
-    }
-    return this.#fieldExpiries.size > 0 && this.#hasOnlyExpiredFields(key);
+    if (this.#expiries.isDue(key, this.nowMs)) return true;
+    return this.#expiries.mayHaveDueFields(key, this.nowMs) && this.#hasOnlyExpiredFields(key);
   }
 
   /** KE6: a collection in which every part has expired counts as an expired key. */
   #hasOnlyExpiredFields(key: ByteString): boolean {
-    const earliestMs = this.#fieldExpiries.get(key);
-    if (earliestMs === undefined || earliestMs > this.nowMs) return false;
     const value = this.#values.get(key) as Collection;
     return value.fieldExpiry?.isAllExpired(this.nowMs) ?? false;
   }
-}
-
-/** Keys with an instant at or before `nowMs`, at most `limit`. Skips segments in which none can be due. */
-function dueIn(instants: SegmentedMap<number>, nowMs: number, limit: number): ByteString[] {
-  const due: ByteString[] = [];
-  if (instants.size === 0) return due;
-  for (const segment of instants.segments()) {
-    if (segment.earliest > nowMs) continue;
-    let earliest = Number.POSITIVE_INFINITY;
-    for (const [key, atMs] of segment.entries()) {
-      // Due keys count as well: they stay until the caller deletes them, so the segment must not be skipped.
-      if (atMs < earliest) earliest = atMs;
-      if (atMs > nowMs) continue;
-      if (due.length >= limit) return due;
-      due.push(key);
-    }
-    segment.earliest = earliest;
-  }
-  return due;
-}
-
-function asString(value: Value | undefined): ByteString | undefined {
-  if (value === undefined || typeof value === 'string') return value;
-  throw ERRORS.wrongType;
-}
-
-function asKind<C extends Collection>(value: Value | undefined, type: new (...given: never[]) => C): C | undefined {
-  if (value === undefined || value instanceof type) return value as C | undefined;
-  throw ERRORS.wrongType;
-}
-
-function sizeOf(value: Outline<Value>): number {
-  if (typeof value === 'number') return value;
-  return typeof value === 'string' ? value.length : value.bytes;
 }

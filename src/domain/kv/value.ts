@@ -1,5 +1,7 @@
 /** The values of keys: strings and collections. */
 import type { ByteString } from '../../kernel/index.js';
+import type { Outline } from './packed-entries.js';
+import { ERRORS } from './reply.js';
 import type { GraphFile } from './types/graph-file.js';
 
 type CollectionKind =
@@ -71,3 +73,24 @@ export interface Collection {
 }
 
 export type Value = ByteString | Collection;
+
+/** @throws WRONGTYPE */
+export function asString(value: Value | undefined): ByteString | undefined {
+  if (value === undefined || typeof value === 'string') return value;
+  throw ERRORS.wrongType;
+}
+
+/** @throws WRONGTYPE */
+export function asKind<C extends Collection>(
+  value: Value | undefined,
+  type: new (...given: never[]) => C,
+): C | undefined {
+  if (value === undefined || value instanceof type) return value as C | undefined;
+  throw ERRORS.wrongType;
+}
+
+/** The bytes of a value, or of one of which only the size is known. */
+export function sizeOf(value: Outline<Value>): number {
+  if (typeof value === 'number') return value;
+  return typeof value === 'string' ? value.length : value.bytes;
+}

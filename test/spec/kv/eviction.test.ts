@@ -17,7 +17,7 @@ function bounded(policy: string): KvBench {
 function grow(bench: KvBench, line: string): string | undefined {
   const words = line.split(' ');
   const spec = admit(words) as CommandSpec;
-  const refusal = spec.flags.includes('denyoom') ? bench.engine.makeRoom(bench.nowMs) : undefined;
+  const refusal = spec.flags.includes('denyoom') ? bench.engine.removal.makeRoom(bench.nowMs) : undefined;
   if (refusal === undefined) bench.line(line);
   return refusal?.text;
 }
@@ -61,9 +61,9 @@ describe('a database at maxmemory', () => {
 
   it('has the documented error text over REST', () => {
     const bench = bounded('noeviction');
-    while (bench.engine.makeRoom(NOW) === undefined)
+    while (bench.engine.removal.makeRoom(NOW) === undefined)
       bench.line(`SET k${bench.engine.keyspace.size} xxxxxxxxxxxxxxxxxxxx`);
-    expect(bench.engine.makeRoom(NOW)?.restText).to.equal('ERR DB capacity quota exceeded');
+    expect(bench.engine.removal.makeRoom(NOW)?.restText).to.equal('ERR DB capacity quota exceeded');
   });
 
   it('evicts the least recently used keys with allkeys-lru', () => {

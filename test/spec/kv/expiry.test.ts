@@ -99,7 +99,7 @@ describe('key-value: expired keys', () => {
   it('are counted by DBSIZE until they are removed', () => {
     const bench = benchAfterExpiry();
     expect(bench.line('DBSIZE').reply).to.equal(2);
-    expect(bench.engine.expireDue(AT, 10)).to.equal(1);
+    expect(bench.engine.removal.expireDue(AT, 10)).to.equal(1);
     expect(bench.line('DBSIZE').reply).to.equal(1);
   });
 

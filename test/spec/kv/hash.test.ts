@@ -209,7 +209,7 @@ describe('key-value: events of hashes', () => {
     const bench = new KvEventsBench();
     for (const [line, events] of rows) expect(bench.line(line), line).to.deep.equal(events);
     bench.line('HSETEX h PX 10 FIELDS 1 a 1');
-    bench.engine.expireDue(NOW + 10, 10);
+    bench.engine.removal.expireDue(NOW + 10, 10);
     expect(bench.heard()).to.deep.equal(['hexpired h', 'del h']);
   });
 });

@@ -141,7 +141,7 @@ describe('key-value: full-text indexes and changing keys', () => {
     ask(...JSON_INDEX);
     for (let id = 0; id < 50; id += 1) ask('JSON.SET', `d:${id}`, '$', '{"t":"red"}');
     ask('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-random', 'maxmemory', '1000');
-    for (let turn = 0; turn < 3; turn += 1) bench.engine.makeRoom(bench.nowMs);
+    for (let turn = 0; turn < 3; turn += 1) bench.engine.removal.makeRoom(bench.nowMs);
     expect(ask('TYPE', 'i')).to.equal('+search');
     expect(ask('SEARCH.COUNT', 'i', '{}')).to.be.lessThan(50);
   });

@@ -103,9 +103,9 @@ describe('the data in the memory of a process', () => {
     const one = database('a', 1000);
     const { engine } = one;
     engine.bounds.processMaxBytes = 1000;
-    expect(engine.makeRoom(0)).to.equal(undefined);
+    expect(engine.removal.makeRoom(0)).to.equal(undefined);
     put(engine, 1001);
-    expect(engine.makeRoom(0)?.text).to.equal("OOM command not allowed when used memory > 'maxmemory'.");
+    expect(engine.removal.makeRoom(0)?.text).to.equal("OOM command not allowed when used memory > 'maxmemory'.");
     expect(engine.bounds.leaveNoRoom).to.equal(true);
     expect(engine.bounds.shownBytes).to.equal(1000);
   });

@@ -153,7 +153,7 @@ describe('graphs of vector keys in files', function () {
     run('DEL', 'b');
     run('SET', 'c', 'x');
     run('PEXPIRE', 'd', '1');
-    engine.expireDue(2, 10);
+    engine.removal.expireDue(2, 10);
     expect(texts()).to.have.members(named('e', 'f'));
     run('FLUSHALL');
     expect(texts()).to.deep.equal([]);

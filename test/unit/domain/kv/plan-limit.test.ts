@@ -15,7 +15,7 @@ function planned(isEvicting: boolean, maxBytes = 20 * (VALUE_BYTES + KEY_OVERHEA
 function grow(bench: KvBench, line: string): string | undefined {
   const words = line.split(' ');
   const spec = admit(words) as CommandSpec;
-  const refusal = spec.flags.includes('denyoom') ? bench.engine.makeRoom(bench.nowMs) : undefined;
+  const refusal = spec.flags.includes('denyoom') ? bench.engine.removal.makeRoom(bench.nowMs) : undefined;
   if (refusal === undefined) bench.line(line);
   return refusal?.restText;
 }
