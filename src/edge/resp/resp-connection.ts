@@ -11,60 +11,43 @@
  *  RCO6 a closed connection answers no command and leaves no waiter or subscription
  */
 import type { Socket } from 'node:net';
-import {
-  encodeReplyAs,
-  type OversizedCommand,
-  ProtocolError,
-  RequestParser,
-  type RequestParserLimits,
-} from '../../codec/resp/index.js';
+import { encodeReplyAs, ProtocolError } from '../../codec/resp/index.js';
 import { ErrorReply, type Reply } from '../../domain/kv/index.js';
 import { type ByteString, STRANGERS } from '../../kernel/index.js';
-import type { KvGrant } from '../../ports/index.js';
-import { bytesOfWords, noteBytesOfWords } from '../commands/admission.js';
-import { AnswerWriter } from './answer-writer.js';
+import { bytesOfWords } from '../commands/admission.js';
+import { BatchPipeline } from './batch-pipeline.js';
 import type { ClientLink } from './client-state.js';
+import { CommandInput } from './command-input.js';
 import { ClientCommandRunner, type SettledOutcome } from './command-runner.js';
 import type { InPieces } from './commands/index.js';
-import { HeldBytes, UNCOUNTED_BYTES } from './held-bytes.js';
+import { GrantDoubt } from './grant-doubt.js';
+import { HeldBytes } from './held-bytes.js';
 import { InputGate } from './input-gate.js';
-import { RequestsUnderWay } from './requests-under-way.js';
-import { RespBatch } from './resp-batch.js';
 import { RespClient } from './resp-client.js';
 import type { RespEndpoint } from './resp-endpoint.js';
 import { RespOutput } from './resp-output.js';
 
 /** Commands taken in one slice. */
 const COMMANDS_A_STRETCH = 1_000;
-const LOOK_AGAIN_MS = 10;
 /** Time for a closing connection to receive the client's last bytes, and for the client to read its last answer. */
 const LINGER_MS = 1_000;
-
-/** Size limit of a command before sign-in; enough for AUTH. */
-const UNAUTHENTICATED_COMMAND_BYTES = 64 * 1024;
 
 export class RespConnection implements ClientLink {
   readonly client: RespClient;
   readonly remoteAddress: string;
-  readonly #parser: RequestParser;
-  readonly #parserLimits: RequestParserLimits;
+  readonly #commands: CommandInput;
   readonly #output: RespOutput;
   readonly #runner: ClientCommandRunner;
   readonly #held: HeldBytes;
   readonly #input: InputGate;
-  readonly #writer: AnswerWriter;
-  #batch = new RespBatch();
-  readonly #underWay: RequestsUnderWay;
-  /** A parsed command that waits until all earlier ones are answered. */
-  #postponed: readonly ByteString[] | undefined;
+  readonly #batches: BatchPipeline;
+  readonly #doubt: GrantDoubt;
   /** A command is running that blocks all later ones. */
   #isWaiting = false;
   #isFlushSoon = false;
   #isPumping = false;
   #isEnding = false;
   #endsWithAnswer = false;
-  #doubtedAtMs: number | undefined;
-  #isLookingAgain = false;
   #isAwaitingReader = false;
   #hasInputEnded = false;
   /** The version of the access rules at its last message. */
@@ -82,13 +65,8 @@ export class RespConnection implements ClientLink {
     const address = addressOf(socket.remoteAddress, socket.remotePort);
     const localAddress = addressOf(socket.localAddress, socket.localPort);
     this.client = new RespClient(endpoint, this, id, address, localAddress);
-    this.#parserLimits = {
-      maxWords: limits.maxWords,
-      maxWordBytes: limits.maxWordBytes,
-      maxCommandBytes: UNAUTHENTICATED_COMMAND_BYTES,
-      isUnauthenticated: true,
-    };
-    this.#parser = new RequestParser(this.#parserLimits);
+    this.#commands = new CommandInput(limits);
+    const { parser } = this.#commands;
     const { client } = this;
     this.#output = new RespOutput({
       socket,
@@ -100,21 +78,29 @@ export class RespConnection implements ClientLink {
       onTooMuch: () => this.cut('slow-reader'),
       onGrown: () => this.#outputGrown(),
     });
-    this.#held = new HeldBytes(endpoint.budget, { parser: this.#parser, output: this.#output, client }, (isCounted) =>
+    this.#held = new HeldBytes(endpoint.budget, { parser, output: this.#output, client }, (isCounted) =>
       endpoint.slowReaders.note(client, isCounted),
     );
     this.#input = new InputGate({
       socket,
       client,
-      parser: this.#parser,
+      parser,
       held: this.#held,
       isEnding: () => this.#isEnding,
       onRoom: () => this.#pump(),
       onRefused: (why) => this.#refuseInput(why),
     });
-    this.#writer = new AnswerWriter(client, this.#output, this.#held, () => this.#written());
     this.#runner = new ClientCommandRunner(endpoint, this.client);
-    this.#underWay = new RequestsUnderWay(client);
+    this.#doubt = new GrantDoubt(endpoint.parts, limits.maxDoubtMs, () => this.#pump());
+    this.#batches = new BatchPipeline({
+      client,
+      output: this.#output,
+      held: this.#held,
+      isDisconnected: () => socket.destroyed,
+      runRest: (batch) => this.#runner.runRest(batch),
+      onWritten: () => this.#finished(),
+      onFailure: (failure) => this.#fail(failure),
+    });
     socket.on('drain', () => {
       this.#output.drained();
       this.#pump();
@@ -126,7 +112,7 @@ export class RespConnection implements ClientLink {
   }
 
   get inputBytes(): number {
-    return this.#parser.bufferedBytes;
+    return this.#commands.parser.bufferedBytes;
   }
 
   get outputBytes(): number {
@@ -154,13 +140,12 @@ export class RespConnection implements ClientLink {
   }
 
   get isWaiting(): boolean {
-    return this.#isWaiting || !this.#underWay.isEmpty;
+    return this.#isWaiting || !this.#batches.isAnswered;
   }
 
   /** May a command be taken now (RCO1: ordinary commands do not wait for earlier answers)? */
   get #mayTake(): boolean {
-    if (this.#isWaiting) return false;
-    return this.#underWay.isEmpty || (this.#postponed === undefined && this.#underWay.mayGrow);
+    return !this.#isWaiting && this.#batches.mayGrow;
   }
 
   mayHold(bytes: number): boolean {
@@ -181,7 +166,7 @@ export class RespConnection implements ClientLink {
 
   endAfterReplies(): void {
     this.#isEnding = true;
-    this.#parser.clear();
+    this.#commands.parser.clear();
     if (!this.isWaiting && !this.#isPumping) this.#end();
   }
 
@@ -211,7 +196,7 @@ export class RespConnection implements ClientLink {
 
   receive(chunk: Buffer): void {
     if (this.#isEnding) return;
-    this.#parser.feed(chunk);
+    this.#commands.parser.feed(chunk);
     this.client.lastAtMs = this.endpoint.parts.clock.monotonicMs();
     this.#pump();
     if (!this.#mayTake) this.#input.narrow(); // RCO1 (input that must wait is bounded)
@@ -240,27 +225,6 @@ export class RespConnection implements ClientLink {
     return isRefusedWhileLoading && !this.isWaiting && nowMs - lastAtMs >= this.endpoint.parts.limits.loadingSilenceMs;
   }
 
-  /**
-   * Commands wait a moment while it is unknown whether the grant is current: after a long command of another client
-   * the update is already on its way.
-   */
-  #isHeld(): boolean {
-    if (!this.#runner.isInDoubt) {
-      this.#doubtedAtMs = undefined;
-      return false;
-    }
-    const { clock, timers, limits } = this.endpoint.parts;
-    this.#doubtedAtMs ??= clock.monotonicMs();
-    if (clock.monotonicMs() - this.#doubtedAtMs > limits.maxDoubtMs) return false;
-    if (this.#isLookingAgain) return true;
-    this.#isLookingAgain = true;
-    timers.after(LOOK_AGAIN_MS, () => {
-      this.#isLookingAgain = false;
-      this.#pump();
-    });
-    return true;
-  }
-
   #pump(): void {
     if (!this.#mayTake || this.#isPumping || this.client.isClosed) return;
     if (this.#output.bytes > this.endpoint.parts.limits.pauseOutputBytes) {
@@ -276,7 +240,7 @@ export class RespConnection implements ClientLink {
     try {
       if (this.#hasMoreToTake) {
         this.#runner.checkGrant();
-        if (this.#isHeld()) {
+        if (this.#doubt.holds(this.#runner.isInDoubt)) {
           this.#input.narrow();
           return;
         }
@@ -294,8 +258,8 @@ export class RespConnection implements ClientLink {
       return;
     }
     this.#output.flush();
-    const isLast = this.#endsWithAnswer && this.#parser.bufferedBytes === 0;
-    if (isLast || this.#isEnding || (this.#hasInputEnded && !this.#parser.mayHaveMore)) this.#end();
+    const isLast = this.#endsWithAnswer && this.#commands.parser.bufferedBytes === 0;
+    if (isLast || this.#isEnding || (this.#hasInputEnded && !this.#commands.parser.mayHaveMore)) this.#end();
     else this.#input.open();
   }
 
@@ -310,7 +274,8 @@ export class RespConnection implements ClientLink {
 
   /** Checked after every answer: most clients then have no further command. */
   get #hasMoreToTake(): boolean {
-    return this.#parser.mayHaveMore || this.#postponed !== undefined || !this.#batch.isUnused;
+    const { postponed, open } = this.#batches;
+    return this.#commands.parser.mayHaveMore || postponed !== undefined || !open.isUnused;
   }
 
   #refuseInput(why: ErrorReply): void {
@@ -318,7 +283,7 @@ export class RespConnection implements ClientLink {
     this.#isEnding = true;
     endpoint.cuts.note('no-room-for-input', this.client.id);
     this.#output.answer(encodeReplyAs(why, 2));
-    this.#parser.clear();
+    this.#commands.parser.clear();
     this.#end();
     this.#held.count();
   }
@@ -333,55 +298,38 @@ export class RespConnection implements ClientLink {
 
   #takeCommands(): void {
     const { limits } = this.endpoint.parts;
+    const batches = this.#batches;
     for (let taken = 0; !this.#isEnding && this.#mayTake; taken += 1) {
-      if (taken >= COMMANDS_A_STRETCH && this.#batch.isUnused) {
+      if (taken >= COMMANDS_A_STRETCH && batches.open.isUnused) {
         this.#yieldToEventLoop(); // RCO4 (parsing yields about every millisecond)
         return;
       }
-      const words = this.#postponed ?? this.#next();
-      this.#postponed = undefined;
+      const words = batches.postponed ?? this.#next();
+      batches.postponed = undefined;
       if (words === undefined) break;
       this.#take(words);
-      if (this.#batch.size >= limits.maxBatchCommands || this.#batch.bytes >= limits.maxBatchBytes) break;
+      if (batches.open.size >= limits.maxBatchCommands || batches.open.bytes >= limits.maxBatchBytes) break;
     }
-    if (!this.#isWaiting && !this.#batch.isUnused) this.#sendBatch();
+    if (!this.#isWaiting) batches.send();
   }
 
   #next(): readonly ByteString[] | undefined {
-    const { client } = this;
-    const { grant } = client;
-    this.#parserLimits.isUnauthenticated = grant === undefined;
-    this.#parserLimits.maxCommandBytes = grant?.limits.maxCommandBytes ?? UNAUTHENTICATED_COMMAND_BYTES;
     for (;;) {
-      const command = this.#parse();
-      if (command === undefined) return command;
-      if (Array.isArray(command)) {
-        noteBytesOfWords(command, this.#parser.commandBytes);
-        return command;
-      }
+      const command = this.#commands.next(this.client.grant, this.#batches.isIdle);
+      if (command === undefined || Array.isArray(command)) return command;
       this.#settle(this.#runner.oversized(command.bytes));
     }
   }
 
-  #parse(): ByteString[] | OversizedCommand | undefined {
-    try {
-      return this.#parser.next();
-    } catch (problem) {
-      // Earlier commands are answered first; the parser reports the same problem again.
-      if (this.#batch.isUnused && this.#underWay.isEmpty) throw problem;
-      return undefined;
-    }
-  }
-
   #take(words: readonly ByteString[]): void {
-    const outcome = this.#runner.take(words, this.#batch, !this.#underWay.isEmpty);
+    const outcome = this.#runner.take(words, this.#batches.open, !this.#batches.isAnswered);
     switch (outcome.kind) {
       case 'batched':
         return;
       case 'cut':
         // Runs after the earlier commands.
-        this.#postponed = words;
-        if (!this.#batch.isUnused) this.#sendBatch();
+        this.#batches.postponed = words;
+        this.#batches.send();
         return;
       case 'later':
         this.#wait(words, outcome.answers);
@@ -395,43 +343,13 @@ export class RespConnection implements ClientLink {
   #settle(outcome: SettledOutcome): void {
     if (outcome.kind === 'silent') return;
     if (outcome.kind === 'bytes') this.#output.answer(outcome.bytes);
-    else if (this.#batch.isUnused && this.#underWay.isEmpty)
-      this.#output.answer(encodeReplyAs(outcome.reply, this.client.protocol));
-    else this.#batch.addAnswer(outcome.reply);
-  }
-
-  #sendBatch(): void {
-    const batch = this.#batch;
-    this.#batch = new RespBatch();
-    this.#output.isHeld = true;
-    this.#underWay.add(batch);
-    // Only known answers, after others that are not known.
-    if (batch.isEmpty) batch.settled = batch.answers([]);
-    else this.#await(batch, this.client.calls.runBatch(this.client.grant as KvGrant, batch));
-  }
-
-  #await(batch: RespBatch, answers: Promise<readonly Reply[]>): void {
-    this.#request(this.#underWay.heldBytes + bytesOfWords(this.#postponed ?? []));
-    answers.then(
-      (settled) => {
-        batch.settled = settled;
-        if (this.#underWay.first === batch) this.#answerFirst(batch);
-        else this.#request(this.#underWay.heldBytes + bytesOfWords(this.#postponed ?? []));
-      },
-      (failure) => this.#fail(failure),
-    );
-  }
-
-  /** Bytes of parsed words that stay until they are answered. */
-  #request(bytes: number): void {
-    this.#held.requestBytes = bytes;
-    if (bytes > UNCOUNTED_BYTES) this.#held.count();
+    else this.#batches.settle(outcome.reply);
   }
 
   /** Waits for a command with a later answer: from its owner, or from another promise. */
   #wait(words: readonly ByteString[], answers: Promise<readonly Reply[] | ByteString | InPieces>): void {
     this.#isWaiting = true;
-    this.#request(bytesOfWords(words));
+    this.#batches.hold(bytesOfWords(words));
     // A blocked client continues to get messages.
     this.#output.isHeld = this.client.blocked === undefined;
     this.#output.flush();
@@ -440,42 +358,10 @@ export class RespConnection implements ClientLink {
         if (typeof settled === 'string') {
           this.#output.answer(settled);
           this.#finished();
-        } else this.#answered(settled);
+        } else this.#batches.write(settled, this.client.calls.takeAnswerBytes());
       },
       (failure) => this.#fail(failure),
     );
-  }
-
-  /** Answers of a command that blocks later ones. */
-  #answered(answers: readonly Reply[] | InPieces): void {
-    this.#held.requestBytes = 0;
-    this.#writer.begin(answers, this.client.calls.takeAnswerBytes());
-  }
-
-  #answerFirst(batch: RespBatch): void {
-    const answers = batch.settled as readonly Reply[];
-    batch.settled = undefined;
-    this.#underWay.noteAnswer(batch);
-    this.#held.requestBytes = this.#underWay.heldBytes;
-    this.#writer.begin(answers, batch.answerBytes);
-  }
-
-  #written(): void {
-    const { first } = this.#underWay;
-    if (first === undefined) this.#finished();
-    else if (first.hasRest) this.#writer.whenRead(() => this.#askRest(first));
-    else {
-      this.#underWay.removeFirst();
-      const next = this.#underWay.first;
-      if (next?.settled !== undefined) this.#answerFirst(next);
-      else this.#finished();
-    }
-  }
-
-  #askRest(batch: RespBatch): void {
-    if (this.socket.destroyed) return;
-    this.#held.answerBytes = 0;
-    this.#await(batch, this.#runner.runRest(batch));
   }
 
   #yieldToEventLoop(): void {
@@ -487,12 +373,12 @@ export class RespConnection implements ClientLink {
   #finished(): void {
     this.#letGo();
     if (this.client.isClosed) return;
-    if (this.#underWay.isEmpty && this.#isEnding) {
+    if (this.#batches.isAnswered && this.#isEnding) {
       this.#output.flush();
       this.#end();
     } else {
       // The running requests may take long, and these answers are due.
-      if (!this.#underWay.isEmpty) this.#flushSoon();
+      if (!this.#batches.isAnswered) this.#flushSoon();
       this.#pump();
     }
   }
@@ -509,13 +395,13 @@ export class RespConnection implements ClientLink {
 
   #letGo(): void {
     this.#isWaiting = false;
-    this.#output.isHeld = !this.#underWay.isEmpty;
-    this.#held.requestBytes = this.#underWay.heldBytes;
+    this.#output.isHeld = !this.#batches.isAnswered;
+    this.#held.requestBytes = this.#batches.heldBytes;
     this.#held.answerBytes = 0;
   }
 
   #fail(failure: unknown): void {
-    this.#underWay.clear();
+    this.#batches.clear();
     this.#letGo();
     const text = failure instanceof ProtocolError ? failure.text : this.endpoint.failureText(failure);
     this.#output.answer(encodeReplyAs(new ErrorReply(text), 2));
@@ -547,7 +433,7 @@ export class RespConnection implements ClientLink {
     this.#isEnding = true;
     this.client.calls.giveUpWaiting();
     this.client.close();
-    this.#parser.clear();
+    this.#commands.parser.clear();
     this.#held.close();
     this.onEnd();
   }
