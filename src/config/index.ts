@@ -8,4 +8,4 @@ export { Secret } from './secret.js';
 export { referenceIn, type SecretReference } from './secret-reference.js';
 export { SETTINGS } from './sections.js';
 export { settingsPage } from './settings-page.js';
-export { readSignInProviders } from './sign-in-providers.js';
+export { readSignInProviders, type SignInProvider } from './sign-in-providers.js';

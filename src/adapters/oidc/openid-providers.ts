@@ -3,6 +3,7 @@
  * own description an hour at most before it is used.
  */
 import type { Configuration } from 'openid-client';
+import type { SignInProvider } from '../../config/index.js';
 import { MillraceError } from '../../kernel/index.js';
 import type {
   AccessIdentity,
@@ -15,19 +16,6 @@ import type {
 } from '../../ports/index.js';
 import { AccessTokens } from './access-tokens.js';
 import { boundedFetch } from './bounded-fetch.js';
-
-/** One provider of the settings. */
-interface ProviderOptions {
-  readonly name: string;
-  readonly label: string;
-  readonly issuer: string;
-  readonly clientId: string;
-  readonly clientSecret?: string | undefined;
-  readonly scopes: string;
-  readonly groupsClaim: string;
-  readonly trustsEmails: boolean;
-  readonly roles: ReturnType<IdentityProviders['rolesOf']>;
-}
 
 interface OpenIdPorts {
   readonly clock: Clock;
@@ -60,13 +48,13 @@ interface Known {
 }
 
 export class OpenIdProviders implements IdentityProviders {
-  readonly #options: ReadonlyMap<string, ProviderOptions>;
+  readonly #options: ReadonlyMap<string, SignInProvider>;
   readonly #known = new Map<string, Known>();
   readonly #accessTokens = new AccessTokens();
   #library: Promise<Library> | undefined;
 
   constructor(
-    options: readonly ProviderOptions[],
+    options: readonly SignInProvider[],
     private readonly ports: OpenIdPorts,
   ) {
     this.#options = new Map(options.map((one) => [one.name, one]));
@@ -237,7 +225,7 @@ export class OpenIdProviders implements IdentityProviders {
     return { library, options, config: await config };
   }
 
-  #discover(library: Library, options: ProviderOptions): Promise<Configuration> {
+  #discover(library: Library, options: SignInProvider): Promise<Configuration> {
     const { name, issuer, clientId, clientSecret } = options;
     const config = asked(name, () => {
       const secret = clientSecret === undefined ? undefined : this.ports.secretOf(clientSecret);
@@ -258,10 +246,10 @@ export class OpenIdProviders implements IdentityProviders {
 interface Ready {
   readonly library: Library;
   readonly config: Configuration;
-  readonly options: ProviderOptions;
+  readonly options: SignInProvider;
 }
 
-function identityOf(options: ProviderOptions, claims: Claims, tokens: ProviderTokens): ProviderIdentity {
+function identityOf(options: SignInProvider, claims: Claims, tokens: ProviderTokens): ProviderIdentity {
   const groups = claims[options.groupsClaim];
   return {
     subject: String(claims.sub),
@@ -272,7 +260,7 @@ function identityOf(options: ProviderOptions, claims: Claims, tokens: ProviderTo
 }
 
 /** In lower case; undefined for an address that the provider has not verified. */
-function emailOf({ trustsEmails }: ProviderOptions, { email, email_verified: isVerified }: Claims): string | undefined {
+function emailOf({ trustsEmails }: SignInProvider, { email, email_verified: isVerified }: Claims): string | undefined {
   const isTrusted = isVerified === true || (isVerified === undefined && trustsEmails);
   return typeof email === 'string' && isTrusted ? email.toLowerCase() : undefined;
 }
