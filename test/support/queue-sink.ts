@@ -111,10 +111,8 @@ export class QueueSink {
   }
 
   /** @returns the calls of a path, once there are so many. @throws when there are more */
-  async arrived(path: string, count = 1): Promise<readonly SinkCall[]> {
-    await eventually(() => expect(this.calls(path).length, `calls of ${path}`).to.be.at.least(count), {
-      timeoutMs: ARRIVAL_TIMEOUT_MS,
-    });
+  async arrived(path: string, count = 1, timeoutMs = ARRIVAL_TIMEOUT_MS): Promise<readonly SinkCall[]> {
+    await eventually(() => expect(this.calls(path).length, `calls of ${path}`).to.be.at.least(count), { timeoutMs });
     expect(this.calls(path).length, `calls of ${path}`).to.equal(count);
     return this.calls(path);
   }

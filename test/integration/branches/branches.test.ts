@@ -15,6 +15,9 @@ import { QueueProcess } from '../../support/queue-process.js';
 
 const EMAIL = 'admin@tests.example';
 const KEY = 'mrk_key-of-the-tests-0123456789';
+/** As many keys as CI has time for; `UNDO_KEYS=30000` makes 100,000 writes of three authors, of which 30,000 delete a key. */
+const UNDO_KEYS = Number(process.env.UNDO_KEYS ?? '90');
+const UNDO_BATCH = 30;
 
 interface Branch {
   readonly name: string;
@@ -105,14 +108,23 @@ describe('branches of databases', function () {
     return digest ?? '';
   }
 
-  const pause = () => new Promise((resolve) => setTimeout(resolve, 20));
+  /** A moment after each write before it and before each write after it: journals count in milliseconds. */
+  async function nextMoment(): Promise<string> {
+    const startedAtMs = Date.now();
+    const untilAfter = (ms: number) => eventually(() => expect(Date.now()).to.be.above(ms), { everyMs: 1 });
+    await untilAfter(startedAtMs);
+    const moment = Date.now();
+    await untilAfter(moment);
+    return new Date(moment).toISOString();
+  }
+
+  /** The kill after it may come at any moment of a request: no answer tells that a request runs. */
+  const untilItRuns = (ms = 20) => new Promise((resolve) => setTimeout(resolve, ms));
 
   it('POST …/branches makes a writable copy of now, and of an earlier moment, with the digest of a replay', async () => {
     for (let n = 0; n < 60; n += 1) await kv().ask('SET', `key:${n}`, `first ${n}`);
     await kv().ask('HSET', 'hash', 'field', 'value');
-    await pause();
-    const at = new Date().toISOString();
-    await pause();
+    const at = await nextMoment();
     await kv().ask('DEL', 'key:1');
     await kv().ask('RPUSH', 'list', 'a', 'b');
     const now = await branchOf();
@@ -212,34 +224,43 @@ describe('branches of databases', function () {
       }),
     );
     const [anna, bert] = writers as [Redis, Redis, Redis];
-    for (let n = 0; n < 90; n += 1) await (writers[n % 3] as Redis).set(`k:${n}`, `value ${n}`);
-    await pause();
-    const from = new Date().toISOString();
-    await pause();
-    for (let n = 0; n < 90; n += 1) {
-      await anna.set(`k:${n}`, `anna ${n}`);
-      await anna.del(`k:${n}`);
-      if (n % 3 === 1) await bert.set(`k:${n}`, 'bert');
+    const keys = Array.from({ length: UNDO_KEYS }, (_, n) => n);
+    const batches = Array.from({ length: UNDO_KEYS / UNDO_BATCH }, (_, at) =>
+      keys.slice(at * UNDO_BATCH, (at + 1) * UNDO_BATCH),
+    );
+    const ofBert = keys.filter((n) => n % 3 === 1);
+    for (const batch of batches) {
+      const write = (writer: Redis, at: number) =>
+        writer.mset(batch.filter((n) => n % 3 === at).flatMap((n) => [`k:${n}`, `value ${n}`]));
+      await Promise.all(writers.map(write));
     }
-    await pause();
-    const to = new Date().toISOString();
-    await pause();
+    const from = await nextMoment();
+    for (const batch of batches) {
+      const deletes = anna.pipeline();
+      for (const n of batch) deletes.set(`k:${n}`, `anna ${n}`).del(`k:${n}`);
+      await deletes.exec();
+      const sets = bert.pipeline();
+      for (const n of batch.filter((n) => n % 3 === 1)) sets.set(`k:${n}`, 'bert');
+      await sets.exec();
+    }
+    const to = await nextMoment();
     await bert.set('k:2', 'after it');
     const undo = (body: object) => ask('POST', `/v2/kv/database/${origin}/undo`, { from, to, ...body });
+    const counts = { key_count: UNDO_KEYS - ofBert.length - 1, conflict_count: ofBert.length + 1 };
 
     const { json: plan } = await undo({ by: 'anna', dry_run: true });
-    expect(plan).to.deep.include({ undone: false, key_count: 59, conflict_count: 31, unknown_writes: 0 });
+    expect(plan).to.deep.include({ undone: false, ...counts, unknown_writes: 0 });
     const { json: done } = await undo({ by: 'anna' });
-    expect(done).to.deep.include({ undone: true, key_count: 59, conflict_count: 31 });
+    expect(done).to.deep.include({ undone: true, ...counts });
     expect((done as { conflicts: { author: string }[] }).conflicts[0]?.author).to.equal('bert@127.0.0.1');
-    const values = await bert.mget(Array.from({ length: 90 }, (_, n) => `k:${n}`));
+    const values = await bert.mget(keys.map((n) => `k:${n}`));
     expect(values).to.deep.equal(values.map((_, n) => (n === 2 ? 'after it' : n % 3 === 1 ? 'bert' : `value ${n}`)));
-    await pause();
-    const again = await undo({ by: EMAIL, to: new Date().toISOString() });
-    expect(again.json).to.deep.include({ undone: true, key_count: 59, conflict_count: 0 });
+    const again = await undo({ by: EMAIL, to: await nextMoment() });
+    expect(again.json).to.deep.include({ undone: true, key_count: counts.key_count, conflict_count: 0 });
     expect(await bert.exists('k:0')).to.equal(0);
     const { json: ofNobody } = await undo({ by: 'nobody', keys: 'k:*' });
     expect(ofNobody).to.deep.include({ undone: true, key_count: 0, conflict_count: 0 });
+    for (const writer of writers) writer.disconnect();
     for (const user of ['anna', 'bert', 'cora']) await kv().ask('ACL', 'DELUSER', user);
   });
 
@@ -249,20 +270,19 @@ describe('branches of databases', function () {
     await kv().ask('MSET', ...all);
     const path = `/v2/kv/database/${origin}/branches`;
     const making = ask('POST', path, { name: 'made' }).catch(() => undefined);
-    await pause();
+    await untilItRuns();
     await queue.restart('SIGKILL');
     await making;
     const branches = (await ask('GET', path)).json as Branch[];
     const branch = branches.find(({ name }) => name === 'made') ?? (await branchOf());
     const client = clientOf(branch);
     expect(await client.ask('DBSIZE')).to.equal(count);
-    await pause();
-    const from = new Date().toISOString();
+    const from = await nextMoment();
     await client.ask('MSET', ...all.map((word) => (word === 'origin' ? 'branch' : word)));
     const merging = merge(branch).catch(() => undefined);
     await eventually(
       async () => {
-        const merged = await Promise.race([merging.then(() => true), pause().then(() => false)]);
+        const merged = await Promise.race([merging.then(() => true), untilItRuns().then(() => false)]);
         expect(merged || (await kv().ask('GET', 'm:0')) === 'branch').to.equal(true);
       },
       { timeoutMs: 30_000 },
@@ -272,10 +292,9 @@ describe('branches of databases', function () {
     expect([...(await valuesNow())]).to.have.length(1);
     expect((await merge(branch)).json).to.deep.include({ merged: true, conflict_count: 0 });
     expect([...(await valuesNow())]).to.deep.equal(['branch']);
-    await pause();
-    const order = { by: EMAIL, from, to: new Date().toISOString() };
+    const order = { by: EMAIL, from, to: await nextMoment() };
     const undoing = ask('POST', `/v2/kv/database/${origin}/undo`, order).catch(() => undefined);
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await untilItRuns(300);
     await queue.restart('SIGKILL');
     await undoing;
     expect([...(await valuesNow())]).to.have.length(1);
