@@ -162,6 +162,24 @@ describe('console: databases', function () {
     await eventually(async () => expect((await record(id)).rest_token).to.not.equal(token));
   });
 
+  it('changes the number of partitions after a confirmation, shows the progress, and why a change is refused', async () => {
+    const { database_id: id } = await made('grows');
+    const { page } = await personAt(`/console/databases/${id}`);
+    const count = page.getByLabel('Number of partitions');
+    await count.fill('2');
+    await page.getByRole('button', { name: 'Change the number' }).click();
+    await page.getByRole('dialog').getByText('CROSSSLOT').waitFor();
+    await page.getByRole('button', { name: 'Begin the change' }).click();
+    await page.getByText('The change to 2 partitions has begun.').waitFor();
+    await eventually(async () => expect(await record(id)).to.include({ partitions: 2 }));
+    await page.getByText('2 partitions serve').or(count).waitFor();
+    await eventually(async () => expect(await count.inputValue()).to.equal('2'));
+    expect((await browser.manage('POST', `/v2/kv/database/${id}/branches`, { name: 'of-grows' })).status).to.equal(200);
+    await count.fill('1');
+    await page.getByRole('button', { name: 'Change the number' }).click();
+    await page.getByText('a branch has the partitions of its origin').waitFor();
+  });
+
   it('deletes a database after its name is typed', async () => {
     const { database_id: id } = await made('ends');
     const { page } = await personAt(`/console/databases/${id}`);

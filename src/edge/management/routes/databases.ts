@@ -85,7 +85,7 @@ export const DATABASE_ROUTES: readonly ManagementRoute[] = [
   managementRoute('POST /v2/kv/partitions/:id', {
     summary: 'Begins to change the number of partitions of a database, while it serves.',
     description:
-      'The keys are copied and compared; requests wait for a moment while the last changes are copied. `layout_change` of the database shows the progress. With several partitions, the keys of one command, transaction or script have to be in one hash slot. A database with full-text indexes is refused.',
+      'The keys are copied and compared; requests wait for a moment while the last changes are copied. `layout_change` of the database shows the progress. With several partitions, the keys of one command, transaction or script have to be in one hash slot. A database with branches is refused.',
     permission: 'databases:change',
     body: ChangePartitionsRequest,
     example: { partitions: 4 },

@@ -3,6 +3,7 @@ import { mayChange, mayUseData } from '../../../api/session.js';
 import type { DatabaseTabProps } from '../records.js';
 import { DatabaseRecord } from './database-record.js';
 import { Deletion } from './deletion.js';
+import { PartitionsCard } from './partitions.js';
 import { SettingsCard } from './settings.js';
 import { StatisticsCard } from './statistics.js';
 
@@ -12,6 +13,7 @@ export function OverviewTab({ database, onChanged }: DatabaseTabProps) {
       <StatisticsCard id={database.database_id} />
       <DatabaseRecord database={database} />
       {mayChange.value && <SettingsCard database={database} onChanged={onChanged} />}
+      {mayChange.value && mayUseData.value && <PartitionsCard database={database} onChanged={onChanged} />}
       {mayChange.value && mayUseData.value && <Deletion database={database} />}
     </div>
   );

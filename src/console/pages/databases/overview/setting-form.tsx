@@ -9,13 +9,16 @@ export interface SettingFormProps {
   readonly done: string;
   readonly isSame: boolean;
   readonly children: ComponentChildren;
+  /** Asks for a confirmation. @returns whether to send */
+  confirm?(): Promise<boolean>;
   send(): Promise<void>;
 }
 
-export function SettingForm({ action, done, isSame, children, send }: SettingFormProps) {
+export function SettingForm({ action, done, isSame, children, confirm, send }: SettingFormProps) {
   const isSending = useSignal(false);
   const submit = async (event: Event) => {
     event.preventDefault();
+    if (confirm !== undefined && !(await confirm())) return;
     isSending.value = true;
     await doing(send, done);
     isSending.value = false;
