@@ -1,5 +1,7 @@
 /** Branches of databases, and undoing an author's writes, for the management API. */
+import type { FormerLayout } from '../domain/control/index.js';
 import type { ByteString, DatabaseId } from '../kernel/index.js';
+import type { PartitionLayout } from '../protocol/index.js';
 
 /** A database as the owner of its partitions needs to know it. */
 export interface KnownDatabase {
@@ -10,6 +12,13 @@ export interface KnownDatabase {
 
 /** A key as JSON shows it. */
 export type ShownKey = string | { readonly base64: string };
+
+/** A database of which a branch is made. */
+export interface BranchOrigin extends PartitionLayout {
+  readonly id: DatabaseId;
+  /** The layout before this one, which has the data of moments up to these positions. */
+  readonly former?: Pick<FormerLayout, 'ends'> | undefined;
+}
 
 export interface BranchSize {
   /** Bytes of the origin's snapshot that the branch keeps from removal, and of the copied later writes. */
@@ -29,7 +38,10 @@ export interface BranchDifference {
 export interface ComparedBranch {
   readonly branch: DatabaseId;
   readonly origin: DatabaseId;
+  /** Of the origin and of the branch, which has the numbers from 0. */
   readonly partitions: number;
+  /** The number of the origin's first partition. */
+  readonly originFirst: number;
 }
 
 export interface BranchSelection {
@@ -54,9 +66,8 @@ export interface MergeOutcome {
   readonly conflicts: readonly ShownKey[];
 }
 
-export interface UndoOrder extends BranchSelection {
+export interface UndoOrder extends BranchSelection, PartitionLayout {
   readonly database: DatabaseId;
-  readonly partitions: number;
   /** A user, an address, `<user>@<address>`, or a token of the database. */
   readonly of: string;
   readonly fromMs: number;
@@ -93,7 +104,7 @@ export interface Branches {
    * Stores the first data of a new branch, before its record.
    * @throws INVALID for a moment that is not kept, CONFLICT for a database that is too large; errors of the journal
    */
-  refer(branch: DatabaseId, origin: DatabaseId, partitions: number, atMs: number | undefined): Promise<number>;
+  refer(branch: DatabaseId, origin: BranchOrigin, atMs: number | undefined): Promise<number>;
   /** Removes it; missing objects are ignored. */
   forget(branch: DatabaseId): Promise<void>;
   size(branch: DatabaseId, partitions: number): Promise<BranchSize>;

@@ -49,6 +49,8 @@ export type AuditTask =
       readonly kind: 'branch';
       readonly of: Extract<AuditedPlace, { readonly kind: 'database' }>;
       readonly origin: DatabaseId;
+      /** The number of the origin's first partition; the branch's is 0. */
+      readonly originFirst: number;
       readonly isAgainstNow: boolean;
       readonly keys: ByteString | undefined;
       readonly withValues: boolean;

@@ -34,23 +34,24 @@ interface Differing {
 
 /** One text for each differing key, in order of partition, then of key. */
 export async function* branchComparison(ports: ComparisonPorts, task: Task): AsyncIterable<string> {
-  const { origin, isAgainstNow } = task;
+  const { origin, originFirst, isAgainstNow } = task;
   const { database: branch, partitions } = task.of;
   const nowMs = ports.clock.nowMs();
   for (let index = 0; index < partitions; index += 1) {
     const isWanted = task.keys === undefined ? () => true : compileGlob(task.keys);
     const compared = { isWanted, withValues: task.withValues, nowMs };
     if (isAgainstNow) {
-      const theirs = await stateNow(ports, kvPartition(origin, index));
+      const theirs = await stateNow(ports, kvPartition(origin, originFirst + index));
       const ours = await branchNow(ports, branch, index);
-      for (const differing of differences(theirs, ours, compared)) yield lineOf(index, differing, undefined);
+      for (const differing of differences(theirs, ours, compared))
+        yield lineOf(originFirst + index, differing, undefined);
       continue;
     }
     const before = await firstState(ports, branch, index);
     const differing = differences(before, await branchNow(ports, branch, index), compared);
     if (differing.length === 0) continue;
-    const theirs = await stateNow(ports, kvPartition(origin, index));
-    for (const one of differing) yield lineOf(index, one, { look: theirs.look(one.key, nowMs, false) });
+    const theirs = await stateNow(ports, kvPartition(origin, originFirst + index));
+    for (const one of differing) yield lineOf(originFirst + index, one, { look: theirs.look(one.key, nowMs, false) });
   }
 }
 
@@ -84,7 +85,7 @@ function isSameText({ engine: { keyspace: before } }: KvKeyedFold, { engine }: K
   return typeof value === 'string' && value === after.stored(key) && before.expiryOf(key) === after.expiryOf(key);
 }
 
-/** @param theirs the key in the origin now; undefined: the comparison is with the origin now */
+/** @param partition the number of the origin's. @param theirs the key in the origin now; undefined: the comparison is with the origin now */
 function lineOf(
   partition: number,
   { key, before, now }: Differing,

@@ -12,6 +12,7 @@ import type {
   AlertTests,
   Backups,
   Branches,
+  BranchOrigin,
   ComparedBranch,
   MergeOrder,
   TestedChannel,
@@ -55,7 +56,7 @@ class SaidBranches implements Branches {
   readonly forgotten: DatabaseId[] = [];
   failure: Error | undefined;
 
-  async refer(_branch: DatabaseId, _origin: DatabaseId, _partitions: number, atMs = 0): Promise<number> {
+  async refer(_branch: DatabaseId, _origin: BranchOrigin, atMs = 0): Promise<number> {
     if (this.failure !== undefined) throw this.failure;
     return atMs;
   }

@@ -10,6 +10,7 @@ import { ErrorReply, HELD_MESSAGES, type KeyReplacement, replacementWords } from
 import {
   type BranchRequest,
   branchObject,
+  positionBefore,
   type ReferredState,
   readBranch,
   referInPlace,
@@ -27,6 +28,7 @@ import {
 import type {
   BranchDifference,
   Branches,
+  BranchOrigin,
   BranchSelection,
   BranchSize,
   Clock,
@@ -44,7 +46,7 @@ import type {
   UndoOrder,
   UndoOutcome,
 } from '../../ports/index.js';
-import { kvPartition, shardOf } from '../../protocol/index.js';
+import { kvPartition, kvPartitions, shardOf } from '../../protocol/index.js';
 
 export interface DatabaseBranchesPorts {
   readonly clock: Clock;
@@ -113,9 +115,10 @@ export class DatabaseBranches implements Branches {
     private readonly options: DatabaseBranchesOptions,
   ) {}
 
-  async refer(branch: DatabaseId, origin: DatabaseId, partitions: number, atMs: number | undefined): Promise<number> {
+  async refer(branch: DatabaseId, origin: BranchOrigin, atMs: number | undefined): Promise<number> {
     const { kvShards, maxPartitionBytes } = this.options;
-    const names = Array.from({ length: partitions }, (_, index) => kvPartition(origin, index));
+    if (atMs !== undefined) await this.#refuseBefore(origin, atMs);
+    const names = kvPartitions(origin.id, origin);
     const shards = names.map((partition) => shardOf('kv', partition, kvShards));
     try {
       const request = { branch, partitions: names, shards, atMs, maxPartitionBytes };
@@ -124,6 +127,15 @@ export class DatabaseBranches implements Branches {
     } catch (error) {
       await this.forget(branch);
       throw error;
+    }
+  }
+
+  /** @throws INVALID for a moment at which another layout had the data, or is not known not to have had it */
+  async #refuseBefore({ former }: BranchOrigin, atMs: number): Promise<void> {
+    for (const { shard, position } of former?.ends ?? []) {
+      if ((await positionBefore(this.ports.journal, shard, atMs + 1)) >= position) continue;
+      const message = `the number of partitions was changed after ${new Date(atMs).toISOString()}: give a later moment`;
+      throw new MillraceError('INVALID', message);
     }
   }
 
@@ -214,19 +226,20 @@ export class DatabaseBranches implements Branches {
   }
 
   async *#compared(
-    { branch, origin, partitions }: ComparedBranch,
+    { branch, partitions, ...origin }: ComparedBranch,
     { keys, signal }: BranchSelection,
     isAgainstNow: boolean,
     withValues: boolean,
   ): AsyncIterable<ComparedKey> {
     const of = { kind: 'database', database: branch, partitions } as const;
-    const task = { kind: 'branch', of, origin, isAgainstNow, keys, withValues } as const;
+    const task = { kind: 'branch', of, ...origin, isAgainstNow, keys, withValues } as const;
     for await (const line of this.ports.audit.run(task, signal)) yield JSON.parse(line) as ComparedKey;
   }
 
   async *#undoLines({
     database,
     partitions,
+    firstPartition,
     of: author,
     fromMs,
     toMs,
@@ -234,7 +247,7 @@ export class DatabaseBranches implements Branches {
     signal,
   }: UndoOrder): AsyncIterable<UndoLine> {
     const by = this.ports.userOfToken(database, author) ?? author;
-    const of = { kind: 'database', database, partitions } as const;
+    const of = { kind: 'database', database, partitions, firstPartition } as const;
     const task = { kind: 'undo', of, by, fromMs, toMs, keys } as const;
     for await (const line of this.ports.audit.run(task, signal)) yield JSON.parse(line) as UndoLine;
   }

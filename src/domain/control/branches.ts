@@ -5,6 +5,7 @@
  *  BRA2 no branch is made below format level BRANCHES_FORMAT_LEVEL, because earlier programs would show it empty
  */
 import { type AccountId, BRANCHES_FORMAT_LEVEL, type DatabaseId, FIRST_FORMAT_LEVEL } from '../../kernel/index.js';
+import { layoutIsChanging } from './database-rules.js';
 import { type Decision, rejected } from './decision.js';
 import { MAX_BRANCH_MS, MAX_DATABASE_BRANCHES, MIN_BRANCH_MS } from './limits.js';
 import { type Branch, type Database, isChangingLayout, type NewDatabase } from './records.js';
@@ -39,10 +40,7 @@ export function refuseBranch(
   if (origin === undefined || origin.account !== account) {
     return rejected('UNKNOWN_DATABASE', `there is no database ${branch.origin}`);
   }
-  // Its first data are found by the numbers of the first layout.
-  if (isChangingLayout(origin) || (origin.firstPartition ?? 0) > 0) {
-    return rejected('CONFLICTS', `the number of partitions of ${origin.name} was changed: no branch can be made of it`);
-  }
+  if (isChangingLayout(origin)) return layoutIsChanging(origin);
   if (isBranch(origin)) return rejected('CONFLICTS', `${origin.name} is a branch, of which no branch can be made`);
   if (origin.partitions !== partitions) {
     return rejected('BAD_PARTITIONS', `a branch of ${origin.name} has ${origin.partitions} partitions`);

@@ -97,3 +97,9 @@ export function refuseOneMore(
 function isWithin(value: number, low: number, high: number): boolean {
   return Number.isSafeInteger(value) && value >= low && value <= high;
 }
+
+/** The answer to commands that wait until the number of partitions is fixed. */
+export function layoutIsChanging({ layoutChange, partitions }: Database): Decision {
+  const to = layoutChange?.phase === 'copying' ? layoutChange.partitions : partitions;
+  return rejected('CONFLICTS', `the database is being changed to ${to} partitions: try again when that has ended`);
+}

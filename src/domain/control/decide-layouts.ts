@@ -13,6 +13,7 @@
 import { type DatabaseId, FIRST_FORMAT_LEVEL, LAYOUTS_FORMAT_LEVEL } from '../../kernel/index.js';
 import { branchesOf, isBranch } from './branches.js';
 import type { ControlCommandOf } from './commands.js';
+import { layoutIsChanging } from './database-rules.js';
 import { unknownDatabase } from './decide-databases.js';
 import { backupIsUnderWay } from './decide-management-databases.js';
 import { type Decision, decided, rejected } from './decision.js';
@@ -120,12 +121,6 @@ function triggersOfLeft(
     trigger: { ...trigger, from: 'now', starts: former.ends, firstPartition },
     atMs,
   }));
-}
-
-/** The answer to commands that wait until the number of partitions is fixed. */
-export function layoutIsChanging({ layoutChange, partitions }: Database): Decision {
-  const to = layoutChange?.phase === 'copying' ? layoutChange.partitions : partitions;
-  return rejected('CONFLICTS', `the database is being changed to ${to} partitions: try again when that has ended`);
 }
 
 function unknownChange(): Decision {

@@ -1,8 +1,8 @@
 /** Decides commands about backups; the process that makes a backup reports its end. */
 import type { BackupId } from '../../kernel/index.js';
 import type { ControlCommandOf } from './commands.js';
+import { layoutIsChanging } from './database-rules.js';
 import { unknownDatabase } from './decide-databases.js';
-import { layoutIsChanging } from './decide-layouts.js';
 import { backupIsUnderWay, ownDatabase } from './decide-management-databases.js';
 import { type Decision, decided, rejected } from './decision.js';
 import { MAX_BACKUP_TEXT, MAX_DATABASE_BACKUPS } from './limits.js';

@@ -4,8 +4,8 @@
  */
 import { type DatabaseId, FIRST_FORMAT_LEVEL, TRIGGERS_FORMAT_LEVEL, type TriggerId } from '../../kernel/index.js';
 import type { ControlCommandOf } from './commands.js';
+import { layoutIsChanging } from './database-rules.js';
 import { unknownAccount } from './decide-accounts.js';
-import { layoutIsChanging } from './decide-layouts.js';
 import { type Decision, decided, rejected } from './decision.js';
 import {
   MAX_DATABASE_TRIGGERS,

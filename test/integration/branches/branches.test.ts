@@ -264,6 +264,51 @@ describe('branches of databases', function () {
     for (const user of ['anna', 'bert', 'cora']) await kv().ask('ACL', 'DELUSER', user);
   });
 
+  it('POST …/undo and …/branches use the partitions of after a change of their number', async () => {
+    const { json } = await ask('POST', '/v2/kv/database', { database_name: 'grown', primary_region: 'eu-west-1' });
+    const grown = json as { database_id: string; rest_token: string };
+    const client = new KvClient({ url: queue.millrace.kvUrl, token: grown.rest_token });
+    clients.push(client);
+    const path = `/v2/kv/database/${grown.database_id}`;
+    const keys = Array.from({ length: 20 }, (_, n) => `k:${n}`);
+    const set = async (of: KvClient, value: string) => {
+      for (const key of keys) await of.ask('SET', key, value);
+    };
+    const valuesIn = async (of: KvClient) => [...new Set(await Promise.all(keys.map((key) => of.ask('GET', key))))];
+    await set(client, 'first');
+    const early = await nextMoment();
+    expect((await ask('POST', `/v2/kv/partitions/${grown.database_id}`, { partitions: 2 })).status).to.equal(200);
+    await eventually(async () => {
+      const { json: shown } = await ask('GET', path);
+      expect(shown).to.include({ partitions: 2 }).and.to.not.have.property('layout_change');
+    });
+    const from = await nextMoment();
+    await set(client, 'second');
+    const at = await nextMoment();
+    await set(client, 'third');
+    const to = await nextMoment();
+
+    expect((await ask('POST', `${path}/branches`, { name: 'early', at: early })).json).to.deep.equal({
+      error: `the number of partitions was changed after ${early}: give a later moment`,
+    });
+    const made = await ask('POST', `${path}/branches`, { name: 'later', at });
+    expect(made.status, JSON.stringify(made.json)).to.equal(200);
+    const branch = made.json as Branch;
+    const of = clientOf(branch);
+    expect(await valuesIn(of)).to.deep.equal(['second']);
+    await of.ask('SET', 'k:3', 'branch');
+    const changed = { key: 'k:3', type: 'string', branch: 'changed' };
+    expect(await diffOf(branch)).to.deep.equal([{ ...changed, origin: 'changed', conflict: true }]);
+    expect((await merge(branch, { prefer: 'branch' })).json).to.deep.include({ merged: true, written: 1 });
+    expect(await valuesIn(client)).to.have.members(['third', 'branch']);
+    await discard(branch);
+
+    const undone = await ask('POST', `${path}/undo`, { by: 'default', from, to });
+    expect(undone.json).to.deep.include({ undone: true, key_count: keys.length - 1, conflict_count: 1 });
+    expect(await valuesIn(client)).to.have.members(['first', 'branch']);
+    expect((await ask('DELETE', path)).status).to.equal(200);
+  });
+
   it('kill -9 while a branch is made, merged or undone leaves all of it or none', async () => {
     const count = 2000;
     const all = Array.from({ length: count }, (_, n) => [`m:${n}`, 'origin']).flat();

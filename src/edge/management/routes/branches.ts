@@ -52,7 +52,7 @@ export const BRANCH_ROUTES: readonly ManagementRoute[] = [
       const branches = branchesPort(call);
       const wanted = newBranchOf(call, origin, body);
       const asked = body.at === undefined ? undefined : instantIn(body.at);
-      const atMs = await told(branches.refer(wanted.id, origin.id, origin.partitions, asked));
+      const atMs = await told(branches.refer(wanted.id, origin, asked));
       const database = { ...wanted, branch: { ...wanted.branch, atMs } };
       const about = { action: 'createBranch', entity: origin.name, secondary: wanted.name } as const;
       try {
@@ -90,7 +90,7 @@ export const BRANCH_ROUTES: readonly ManagementRoute[] = [
     query: BranchDiffQuery,
     answer: one(BranchDiffAnswer),
     async handle(call, { path, query }) {
-      const branch = compared(await branchIn(call, path.id));
+      const branch = await compared(call, await branchIn(call, path.id));
       const limit = Number(query.limit ?? USUAL_DIFFERENCES);
       const selection = { ...selectionOf(query), isAgainstNow: query.against === 'now' };
       const differences: ReturnType<typeof differenceAnswer>[] = [];
@@ -124,7 +124,7 @@ export const BRANCH_ROUTES: readonly ManagementRoute[] = [
         await noted(call, origin, about);
       }
       const order = { ...selectionOf(body), prefer, isDryRun, by: call.author };
-      return mergeAnswer(await told(branches.merge(compared(branch), order)));
+      return mergeAnswer(await told(branches.merge(comparedWith(origin, branch), order)));
     },
   }),
 
@@ -171,9 +171,10 @@ export const BRANCH_ROUTES: readonly ManagementRoute[] = [
         const about = { action: 'undoChanges', entity: database.name, secondary: from, third: to } as const;
         await noted(call, database, about);
       }
-      const { id, partitions } = database;
+      const { id, partitions, firstPartition } = database;
       const period = { fromMs: instantIn(from), toMs: instantIn(to) };
-      const order = { database: id, partitions, of: by, ...period, ...selectionOf(body), isDryRun, by: call.author };
+      const layout = { partitions, firstPartition };
+      const order = { database: id, ...layout, of: by, ...period, ...selectionOf(body), isDryRun, by: call.author };
       return undoAnswer(await told(branches.undo(order)));
     },
   }),
@@ -221,8 +222,18 @@ async function noted(call: ManagementCall, { id: database }: Database, about: Pa
   await call.change(command, 'OneDatabase', about);
 }
 
-function compared({ id, partitions, branch }: BranchDatabase) {
-  return { branch: id, origin: branch.origin, partitions };
+/** A deleted origin has no keys in any partition. */
+async function compared(call: ManagementCall, branch: BranchDatabase) {
+  const { databases } = await call.ask({ type: 'ListOwnDatabases', account: call.account }, 'Databases');
+  const found = databases.find(({ database }) => database.id === branch.branch.origin);
+  return comparedWith(found?.database ?? {}, branch);
+}
+
+function comparedWith(
+  { firstPartition }: Pick<Database, 'firstPartition'>,
+  { id, partitions, branch }: BranchDatabase,
+) {
+  return { branch: id, origin: branch.origin, originFirst: firstPartition ?? 0, partitions };
 }
 
 async function shownBranch(call: ManagementCall, database: BranchDatabase) {
