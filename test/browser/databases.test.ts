@@ -164,7 +164,7 @@ describe('console: databases', function () {
 
   it('changes the number of partitions after a confirmation, shows the progress, and why a change is refused', async () => {
     const { database_id: id } = await made('grows');
-    const { page } = await personAt(`/console/databases/${id}`);
+    const { page } = (await personAt(`/console/databases/${id}`)).expects(/^400 /);
     const count = page.getByLabel('Number of partitions');
     await count.fill('2');
     await page.getByRole('button', { name: 'Change the number' }).click();
