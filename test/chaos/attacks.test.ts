@@ -8,6 +8,7 @@ import { OF_THE_IMAGE } from '../support/attacks/attack-stand.js';
 import { type Exception, judgedAttacks } from '../support/attacks/judged.js';
 import { CROWD, GUESSES_OF_SECRETS, ON_CONNECTIONS } from '../support/attacks/on-connections.js';
 import { ENDLESS_VALUES, LARGE_TRANSACTIONS, ON_MEMORY } from '../support/attacks/on-memory.js';
+import { ON_SEARCH } from '../support/attacks/on-search.js';
 import { LONG_COMMANDS, ON_THE_LOOP } from '../support/attacks/on-the-loop.js';
 import { DEAD_NAMES, ENDLESS_ANSWERS, ON_THE_QUEUE } from '../support/attacks/on-the-queue.js';
 
@@ -40,6 +41,7 @@ describe('a process of 512 MB and its second tenant withstand an attack', functi
 
   describe('on memory,', () => each(ON_MEMORY));
   describe('on the event loop,', () => each(ON_THE_LOOP));
+  describe('on search and vectors,', () => each(ON_SEARCH));
   describe('on the queue,', () => each(ON_THE_QUEUE));
   describe('on connections,', () => each(ON_CONNECTIONS));
   describe('the process after the attacks', () => judgeTheEnd());

@@ -5,13 +5,19 @@
  *     term       = "(" filter ")" | HAS [NOT] FIELD path | path operator …
  *
  *  FP1 keywords ignore case, and are only keywords at their place: a field may be called `in`
- *  FP2 depth, comparisons and values are bounded: no text makes the parser or the predicate run for long
+ *  FP2 depth, comparisons, patterns and values are bounded: no text makes the parser or the predicate run for long
  */
 import { compileFilterGlob } from './filter-glob.js';
 import { filterPath } from './filter-path.js';
 import { type FilterSign, type FilterToken, filterProblem, filterTokens } from './filter-tokens.js';
 import { type FilterLiteral, type FilterNode, ORDER_OPERATORS, type OrderOperator } from './filter-tree.js';
-import { MAX_FILTER_CHARACTERS, MAX_FILTER_COMPARISONS, MAX_FILTER_DEPTH, MAX_FILTER_VALUES } from './limits.js';
+import {
+  MAX_FILTER_CHARACTERS,
+  MAX_FILTER_COMPARISONS,
+  MAX_FILTER_DEPTH,
+  MAX_FILTER_PATTERN_CHARACTERS,
+  MAX_FILTER_VALUES,
+} from './limits.js';
 
 /** @throws INVALID with the number of the character, counted from 1 */
 export function parseFilter(filter: string): FilterNode {
@@ -25,6 +31,7 @@ class FilterParser {
   #next = 0;
   #depth = 0;
   #comparisons = 0;
+  #patternCharacters = 0;
 
   constructor(private readonly tokens: readonly FilterToken[]) {}
 
@@ -109,6 +116,13 @@ class FilterParser {
   #pattern(): string {
     const token = this.#take();
     if (token.kind !== 'string') throw unexpected(token, 'a text');
+    this.#patternCharacters += token.value.length;
+    if (this.#patternCharacters > MAX_FILTER_PATTERN_CHARACTERS) {
+      throw filterProblem(
+        token.at,
+        `the patterns of a filter have at most ${MAX_FILTER_PATTERN_CHARACTERS} characters together`,
+      );
+    }
     const problem = compileFilterGlob(token.value).problem;
     if (problem !== undefined) throw filterProblem(token.at, problem);
     return token.value;

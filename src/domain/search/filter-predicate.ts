@@ -8,12 +8,15 @@
  */
 import { unreachable } from '../../kernel/index.js';
 import type { StoredDocument } from './documents.js';
-import { compileFilterGlob } from './filter-glob.js';
+import { compileFilterGlob, type FilterMeter } from './filter-glob.js';
 import { parseFilter } from './filter-parser.js';
 import type { FilterLiteral, FilterNode, FilterPath, OrderOperator } from './filter-tree.js';
 
 export type FilteredDocument = Pick<StoredDocument, 'content' | 'metadata'>;
 export type FilterPredicate = (document: FilteredDocument) => boolean;
+
+/** Reading and comparing a value, in compared characters. */
+const CONDITION_STEPS = 50;
 
 /** A condition on the value at a path. */
 export interface FilterCondition {
@@ -29,17 +32,18 @@ export type FilterParts =
   | { readonly kind: 'or' | 'and'; readonly parts: readonly [FilterParts, ...FilterParts[]] };
 
 /**
+ * @param meter counts the steps of evaluations
  * @returns undefined for an empty filter, which every document matches
  * @throws INVALID with the place in the text
  */
-export function compileFilter(filter: string): FilterPredicate | undefined {
-  const parts = compileFilterParts(filter);
+export function compileFilter(filter: string, meter?: FilterMeter): FilterPredicate | undefined {
+  const parts = compileFilterParts(filter, meter);
   return parts === undefined ? undefined : predicateOf(parts);
 }
 
 /** As `compileFilter`, in conditions that can be evaluated for each value instead of each document. */
-export function compileFilterParts(filter: string): FilterParts | undefined {
-  return filter.trim() === '' ? undefined : partsOf(parseFilter(filter));
+export function compileFilterParts(filter: string, meter?: FilterMeter): FilterParts | undefined {
+  return filter.trim() === '' ? undefined : partsOf(parseFilter(filter), meter);
 }
 
 export function predicateOf(part: FilterParts): FilterPredicate {
@@ -53,11 +57,21 @@ export function predicateOf(part: FilterParts): FilterPredicate {
     : (document) => parts.every((each) => each(document));
 }
 
-function partsOf(node: FilterNode): FilterParts {
+function partsOf(node: FilterNode, meter: FilterMeter | undefined): FilterParts {
+  const part = conditionOf(node, meter);
+  if (part.kind !== 'condition' || meter === undefined) return part;
+  const fits = (value: unknown) => {
+    meter.steps += CONDITION_STEPS;
+    return part.fits(value);
+  };
+  return { ...part, fits };
+}
+
+function conditionOf(node: FilterNode, meter: FilterMeter | undefined): FilterParts {
   switch (node.kind) {
     case 'or':
     case 'and': {
-      const [first, ...others] = node.parts.map(partsOf);
+      const [first, ...others] = node.parts.map((each) => partsOf(each, meter));
       return { kind: node.kind, parts: [first as FilterParts, ...others] };
     }
     case 'has': {
@@ -70,18 +84,25 @@ function partsOf(node: FilterNode): FilterParts {
       return ofPresent(node.path, ordering(node.operator, node.value), false);
     case 'glob': {
       const glob = compileFilterGlob(node.pattern);
-      return ofPresent(node.path, (value) => typeof value === 'string' && glob.matches(value), node.isNegated);
+      return ofPresent(node.path, (value) => typeof value === 'string' && glob.matches(value, meter), node.isNegated);
     }
     case 'in':
       if (node.values.length === 0) return condition(node.path, () => node.isNegated);
       return ofPresent(node.path, membership(node.values), node.isNegated);
     case 'contains': {
       const equals = equality(node.value);
-      return ofPresent(node.path, (value) => Array.isArray(value) && value.some(equals), node.isNegated);
+      return ofPresent(node.path, (value) => has(value, equals, meter), node.isNegated);
     }
     default:
       return unreachable(node);
   }
+}
+
+/** @param equals tells the member of an array that is looked for */
+function has(value: unknown, equals: (member: unknown) => boolean, meter: FilterMeter | undefined): boolean {
+  if (!Array.isArray(value)) return false;
+  if (meter !== undefined) meter.steps += value.length;
+  return value.some(equals);
 }
 
 function condition(path: FilterPath, fits: (value: unknown) => boolean): FilterCondition {

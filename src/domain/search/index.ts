@@ -4,6 +4,7 @@ export { type DocumentLayout, SEARCH_LAYOUT, VECTOR_LAYOUT } from './document-la
 export { DOCUMENT_WRITES, type DocumentWrite, type DocumentWrites, VECTOR_WRITES } from './document-writes.js';
 export * from './documents.js';
 export { type Embedding, HashedNgrams } from './embedding.js';
+export { FilterMeter } from './filter-glob.js';
 export { parseFilter } from './filter-parser.js';
 export {
   compileFilter,

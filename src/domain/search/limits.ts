@@ -25,6 +25,11 @@ export const STEP_DOCUMENTS = 200;
 export const MAX_FILTER_CHARACTERS = 65_536;
 /** Comparisons in a filter; all may be evaluated for each document. */
 export const MAX_FILTER_COMPARISONS = 256;
+/**
+ * Characters of all GLOB patterns of a filter: comparing them with 48 KB of metadata takes up to a hundred million
+ * steps, about 0.1 s.
+ */
+export const MAX_FILTER_PATTERN_CHARACTERS = 2048;
 /** Values of one IN. */
 export const MAX_FILTER_VALUES = 4096;
 /** Nested parentheses, because the parser is recursive. */

@@ -31,6 +31,13 @@ import type { KvGateway } from '../../ports/index.js';
 import { MAX_DOCUMENT_PAGE_BYTES, READ_DOCUMENTS } from './endpoint-limits.js';
 import { listOf, SearchPartition, type StoredTotals, totalsOf } from './search-partition.js';
 
+/** Which documents are removed. */
+export interface RemovalFilter {
+  readonly fits: FilterPredicate;
+  /** To be called after each document. */
+  readonly pauseIfDue: () => Promise<void> | undefined;
+}
+
 /** A document that changes between the filter's check and the removal is skipped after this many tries. */
 const MAX_TRIES = 5;
 /** Index names per request for their sizes. */
@@ -164,13 +171,13 @@ export class DocumentStore<Stored extends object> {
    * Runs in steps, each whole (DST1), and removes only documents that match at that moment (DST3). @param mayGoOn
    * called before each step but the first
    */
-  async removeFitting(name: string, fits: FilterPredicate, mayGoOn: () => boolean): Promise<Removal> {
+  async removeFitting(name: string, filter: RemovalFilter, mayGoOn: () => boolean): Promise<Removal> {
     let removed = 0;
     let range = rangeOf('');
     for (;;) {
       const ids = await this.#ids(name, range, STEP_DOCUMENTS);
       for (let tries = 0; tries < MAX_TRIES && ids.length > 0; tries += 1) {
-        const step = await this.#removeFittingOf(name, ids, fits);
+        const step = await this.#removeFittingOf(name, ids, filter);
         if (step === undefined) break;
         removed += step.removed;
         if (step.changed === 0) break;
@@ -186,14 +193,15 @@ export class DocumentStore<Stored extends object> {
   async #removeFittingOf(
     name: string,
     ids: readonly ByteString[],
-    fits: FilterPredicate,
+    { fits, pauseIfDue }: RemovalFilter,
   ): Promise<{ readonly removed: number; readonly changed: number } | undefined> {
     const texts = await this.#texts(name, ids);
     const words = [bytesOfText(name)];
-    ids.forEach((id, at) => {
+    for (const [at, id] of ids.entries()) {
       const text = texts[at];
       if (text !== undefined && fits(this.kind.filtered(this.kind.decode(text)))) words.push(id, text);
-    });
+      await pauseIfDue();
+    }
     if (words.length === 1) return undefined;
     const [removed, changed] = await this.#partition.write(this.kind.writes.removeUnchanged, ...words);
     return { removed: Number(removed), changed: Number(changed) };

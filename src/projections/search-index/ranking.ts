@@ -6,7 +6,13 @@
  *  RA3 the work is done in slices. Documents added during the search are left out; if a hit changes during it the
  *      query starts again, so that a replaced document is never missing; after some tries it is left out
  */
-import { compileFilter, type FilterPredicate, type JsonObject, wordsOf } from '../../domain/search/index.js';
+import {
+  compileFilter,
+  FilterMeter,
+  type FilterPredicate,
+  type JsonObject,
+  wordsOf,
+} from '../../domain/search/index.js';
 import type { SearchHit, SearchQuery } from '../../ports/index.js';
 import { BestDocuments } from './best-documents.js';
 import { scoreKeywords } from './keyword-scores.js';
@@ -27,11 +33,18 @@ const SLICE_DOCUMENTS = 2_000;
 /** Scores combined or compared between two pauses. */
 const SLICE_ORDINALS = 100_000;
 
+interface QueryFilter {
+  readonly fits: FilterPredicate;
+  readonly meter: FilterMeter;
+}
+
 /** @throws INVALID for an invalid filter */
 export function* rank(index: NamedIndex, query: SearchQuery): Generator<void, SearchHit[]> {
-  const predicate = compileFilter(query.filter);
+  const meter = new FilterMeter();
+  const fits = compileFilter(query.filter, meter);
+  const filter = fits === undefined ? undefined : { fits, meter };
   for (let tries = 1; ; tries += 1) {
-    const hits = yield* index.scratch.lend(index.ordinals, (scratch) => hitsNow(index, query, predicate, scratch));
+    const hits = yield* index.scratch.lend(index.ordinals, (scratch) => hitsNow(index, query, filter, scratch));
     if (!hits.areDisturbed || tries === MAX_TRIES) return hits.all;
   }
 }
@@ -39,14 +52,14 @@ export function* rank(index: NamedIndex, query: SearchQuery): Generator<void, Se
 function* hitsNow(
   index: NamedIndex,
   query: SearchQuery,
-  predicate: FilterPredicate | undefined,
+  filter: QueryFilter | undefined,
   scratch: Scratch,
 ): Generator<void, { readonly all: SearchHit[]; readonly areDisturbed: boolean }> {
   const { topK, reranking } = query;
   const wanted = reranking ? Math.max(topK, RERANKED_CANDIDATES) : topK;
   const seen = new SeenDocuments(index, scratch.scores);
   yield* score(index, query, scratch);
-  const best = yield* bestOf(index, wanted, scratch.scores, predicate, seen);
+  const best = yield* bestOf(index, wanted, scratch.scores, filter, seen);
   const left = best.filter((ordinal) => seen.has(ordinal));
   const worst = best.length < wanted ? NO_HIT : (scratch.scores[best.at(-1) as number] as number);
   return { all: hitsOf(index, query, scratch.scores, left), areDisturbed: seen.bestLost >= worst };
@@ -134,20 +147,24 @@ function* bestOf(
   index: NamedIndex,
   wanted: number,
   scores: Float64Array,
-  predicate: FilterPredicate | undefined,
+  filter: QueryFilter | undefined,
   seen: SeenDocuments,
 ): Generator<void, number[]> {
-  if (predicate === undefined) return (yield* select(index, scores, wanted, seen)).sorted();
-  const fits = (ordinal: number) => seen.has(ordinal) && predicate(index.documentAt(ordinal) as IndexedDocument);
+  if (filter === undefined) return (yield* select(index, scores, wanted, seen)).sorted();
+  const fits = (ordinal: number) => seen.has(ordinal) && filter.fits(index.documentAt(ordinal) as IndexedDocument);
   // Most filters pass many documents, so the first candidates usually suffice without examining all.
   const candidates = yield* select(index, scores, wanted * CANDIDATES_FOR_A_HIT, seen);
-  const found = candidates.sorted().filter(fits);
+  const found: number[] = [];
+  for (const ordinal of candidates.sorted()) {
+    if (fits(ordinal)) found.push(ordinal);
+    if (filter.meter.isPauseDue()) yield;
+  }
   if (found.length >= wanted || candidates.size < wanted * CANDIDATES_FOR_A_HIT) return found.slice(0, wanted);
   const best = emptyBest(index, scores, wanted);
   for (let ordinal = 0; ordinal < scores.length; ordinal += 1) {
     const score = scores[ordinal] as number;
     if (score !== NO_HIT && score >= best.floor && fits(ordinal)) best.offer(ordinal);
-    if (ordinal % SLICE_DOCUMENTS === SLICE_DOCUMENTS - 1) yield;
+    if (filter.meter.isPauseDue() || ordinal % SLICE_DOCUMENTS === SLICE_DOCUMENTS - 1) yield;
   }
   return best.sorted();
 }

@@ -3,10 +3,12 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { encodeReply3 } from '../../../src/codec/resp/index.js';
 import { FilterExpression } from '../../../src/domain/kv/families/vector-set/filter-expression.js';
+import { type CommandSpec, findCommand } from '../../../src/domain/kv/index.js';
 import { ErrorReply } from '../../../src/domain/kv/reply.js';
 import { projected, VectorSet } from '../../../src/domain/kv/types/vector-set.js';
 import { KvBench, readable, seededRandom } from '../../support/kv-bench.js';
 import { kvCase } from '../../support/kv-case.js';
+import { processorMsOf } from '../../support/processor-time.js';
 import { VECTOR_SET_CASES } from './cases/index.js';
 import { describeCases } from './describe-cases.js';
 
@@ -42,6 +44,46 @@ describe('key-value: recorded effects of vector sets', () => {
       for (const each of words) engine.replay(each);
       const rebuilt = [...(engine.keyspace.stored('k') as VectorSet).rebuild('k')];
       expect(rebuilt).to.deep.equal(name === 'changes' ? [[...(words[1] as string[]).slice(0, -1), '{"n":1}']] : words);
+    });
+  }
+});
+
+describe('key-value: slices of queries to many short vectors', () => {
+  /** Of processor time, collections of garbage included. */
+  const LONGEST_MS = 120;
+  const VECTORS = 40_000;
+  const { engine } = new KvBench();
+
+  before(() => {
+    engine.replay(['VECTOR.CREATE', 'v', 'DIM', '1', 'METRIC', 'EUCLIDEAN']);
+    for (let number = 0; number < VECTORS; number += 1) {
+      const words = ['VALUES', '1', String(((number * 7919) % VECTORS) + 1)];
+      for (const command of [
+        ['VADD', 's', ...words, `e${number}`],
+        ['VECTOR.ADD', 'v', `e${number}`, ...words],
+      ]) {
+        engine.execute(findCommand(command) as CommandSpec, command, 1);
+      }
+    }
+  });
+
+  for (const words of [
+    ['VSIM', 's', 'VALUES', '1', '2', 'COUNT', String(VECTORS)],
+    ['VSIM', 's', 'VALUES', '1', '2', 'COUNT', String(VECTORS), 'TRUTH', 'WITHSCORES'],
+    ['VECTOR.QUERY', 'v', 'TOPK', '1000', 'VALUES', '1', '3.5'],
+  ]) {
+    it(`are short for ${words.join(' ')}`, () => {
+      const spec = findCommand(words) as CommandSpec;
+      expect(engine.isLong(spec, words, 1)).to.equal(true);
+      const query = engine.begin(spec, words);
+      let slices = 0;
+      for (let isOver = false; !isOver; slices += 1) {
+        const ms = processorMsOf(() => {
+          isOver = query.next(1) !== undefined;
+        });
+        expect(ms, `slice ${slices}`).to.be.below(LONGEST_MS);
+      }
+      expect(slices).to.be.above(10);
     });
   }
 });

@@ -67,13 +67,29 @@ export class Attacker {
     return this.http('queue', path, `Bearer ${this.credentials.queueToken}`, body, method);
   }
 
-  http(face: string, path: string, authorization: string, body?: string, method = 'POST'): Promise<HttpAnswer> {
+  /** A call of the management API, with the whole answer. */
+  manage(method: string, path: string, body?: string): Promise<HttpAnswer> {
+    const { email, mgmtKey } = this.credentials;
+    const authorization = `Basic ${Buffer.from(`${email}:${mgmtKey}`).toString('base64')}`;
+    return this.#request({ method, url: `${this.scene.addresses.mgmt}${path}`, authorization }, body);
+  }
+
+  /** With the beginning of the answer. */
+  async http(face: string, path: string, authorization: string, body?: string, method = 'POST'): Promise<HttpAnswer> {
+    return this.#request({ method, url: `${this.scene.addresses[face]}${path}`, authorization }, body, SHOWN);
+  }
+
+  #request(
+    { method, url, authorization }: { readonly method: string; readonly url: string; readonly authorization: string },
+    body: string | undefined,
+    shown = Number.POSITIVE_INFINITY,
+  ): Promise<HttpAnswer> {
     return new Promise((resolve, reject) => {
-      const options = { method, agent: this.#agent, headers: { authorization } };
-      const request = http.request(`${this.scene.addresses[face]}${path}`, options, (response) => {
+      const headers = { authorization, 'content-type': 'application/json' };
+      const request = http.request(url, { method, agent: this.#agent, headers }, (response) => {
         let text = '';
         response.setEncoding('utf8').on('data', (piece: string) => {
-          text = (text + piece).slice(0, SHOWN);
+          if (text.length < shown) text = (text + piece).slice(0, shown);
         });
         response.on('error', reject);
         response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));

@@ -1,5 +1,5 @@
 /**
- * A tenant that works: 200 SETs, half of them over RESP, 50 publishes and 5 reads of the management API a second, each
+ * A tenant that works: 200 SETs, half of them over RESP, 50 publishes, 5 queries to an index and 5 reads of the management API a second, each
  * when it is due, however late the ones before are. It repeats nothing, so whatever goes wrong is told.
  */
 import http from 'node:http';
@@ -13,6 +13,8 @@ const SETS_EACH_WAY = 2;
 const PUBLISHES = 1;
 /** Ticks from one to the next. */
 const MANAGEMENT_EVERY = 10;
+/** Ticks after each read of the management API. */
+const QUERY_AFTER = 5;
 /** A machine that is busy runs ticks late; beyond so many the rest is dropped. */
 const MAX_TICKS_AT_ONCE = 25;
 /** What a client would have given up on. */
@@ -55,6 +57,11 @@ export class SteadyTenant {
     this.#resp = await RespClient.connect({ port, host: '127.0.0.1' });
     const signedIn = await this.#resp.call(['AUTH', this.tenant.password]);
     if (signedIn !== '+OK\r\n') throw new Error(signedIn);
+    const index = ['SEARCH.CREATE', 'own', 'EXISTSOK', 'ON', 'HASH', 'PREFIX', '1', 'own:', 'SCHEMA', 'text', 'TEXT'];
+    for (const words of [index, ['HSET', 'own:1', 'text', 'a light query']]) {
+      const reply = await this.#resp.call(words);
+      if (!reply.startsWith(':')) throw new Error(reply);
+    }
     const startedAtMs = performance.now();
     let ticks = 0;
     this.#timer = setInterval(() => {
@@ -128,6 +135,10 @@ export class SteadyTenant {
         await this.#http(url, 'POST', `Bearer ${tenant.queueToken}`, body);
         this.published.add(body);
       });
+    }
+    if (tick % MANAGEMENT_EVERY === QUERY_AFTER) {
+      const query = JSON.stringify(['SEARCH.QUERY', 'own', '{"text":"light"}']);
+      this.#ask('query', () => this.#http(`${addresses.kv}/`, 'POST', `Bearer ${tenant.restToken}`, query));
     }
     if (tick % MANAGEMENT_EVERY !== 0) return;
     const authorization = `Basic ${Buffer.from(`${tenant.email}:${tenant.mgmtKey}`).toString('base64')}`;

@@ -7,6 +7,7 @@ import {
   MAX_FILTER_COMPARISONS,
   MAX_FILTER_DEPTH,
   MAX_FILTER_PATH_STEPS,
+  MAX_FILTER_PATTERN_CHARACTERS,
   MAX_FILTER_VALUES,
 } from '../../../src/domain/search/index.js';
 
@@ -41,7 +42,7 @@ describe('the guide’s page about filters', () => {
   it('names the current limits', () => {
     expect(page.replaceAll(/\s+/g, ' ')).to.contain(
       `more than ${MAX_FILTER_CHARACTERS.toLocaleString('en')} characters or ${MAX_FILTER_COMPARISONS} comparisons, ` +
-        `lists of more than ${MAX_FILTER_VALUES} values, parentheses more than ${MAX_FILTER_DEPTH} deep, ` +
+        `patterns of more than ${MAX_FILTER_PATTERN_CHARACTERS} characters together, lists of more than ${MAX_FILTER_VALUES} values, parentheses more than ${MAX_FILTER_DEPTH} deep, ` +
         `and paths of more than ${MAX_FILTER_PATH_STEPS} steps`,
     );
   });

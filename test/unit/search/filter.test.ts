@@ -7,6 +7,7 @@ import {
   MAX_FILTER_COMPARISONS,
   MAX_FILTER_DEPTH,
   MAX_FILTER_PATH_STEPS,
+  MAX_FILTER_PATTERN_CHARACTERS,
   MAX_FILTER_VALUES,
 } from '../../../src/domain/search/index.js';
 import { isMillraceError } from '../../../src/kernel/index.js';
@@ -256,7 +257,7 @@ describe('a filter', () => {
     }
   });
 
-  it('is bounded in length, depth, comparisons, values and steps', () => {
+  it('is bounded in length, depth, comparisons, patterns, values and steps', () => {
     const atMost = `a = '${'x'.repeat(MAX_FILTER_CHARACTERS - 6)}'`;
     expect(fits(atMost)).to.equal(false);
     expect(problemOf(`${atMost} `).message).to.contain(`${MAX_FILTER_CHARACTERS} characters`);
@@ -272,6 +273,12 @@ describe('a filter', () => {
     const list = (count: number) => `year IN (${Array.from({ length: count }, (_, at) => at).join(',')})`;
     expect(fits(list(MAX_FILTER_VALUES))).to.equal(true);
     expect(problemOf(list(MAX_FILTER_VALUES + 1)).message).to.contain(`${MAX_FILTER_VALUES} values`);
+
+    const globs = (characters: number) => `a GLOB '${'x'.repeat(1000)}' OR a GLOB '${'x'.repeat(characters - 1000)}'`;
+    expect(fits(globs(MAX_FILTER_PATTERN_CHARACTERS))).to.equal(false);
+    expect(problemOf(globs(MAX_FILTER_PATTERN_CHARACTERS + 1)).message).to.contain(
+      `the patterns of a filter have at most ${MAX_FILTER_PATTERN_CHARACTERS} characters together`,
+    );
 
     const path = (steps: number) => `HAS FIELD ${Array.from({ length: steps }, () => 'a').join('.')}`;
     expect(fits(path(MAX_FILTER_PATH_STEPS))).to.equal(false);

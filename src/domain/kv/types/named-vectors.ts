@@ -13,12 +13,15 @@ import {
   VectorCollection,
 } from '../../vector-graph/index.js';
 import { GraphFile } from './graph-file.js';
+import { compareNeighbours, NearestNeighbours, type Neighbour } from './nearest-neighbours.js';
 
 const ELEMENT_BYTES = 4;
 /** A Map entry, the name's header, a place in the list of names, and the links of the graph. */
 const VECTOR_OVERHEAD_BYTES = 228;
 /** Compared numbers between two pauses: about 0.3 ms. */
 const SLICE_NUMBERS = 200_000;
+/** The cost of visiting a vector apart from its numbers, in compared numbers. */
+export const VISIT_WORK = 32;
 /** Draws by chance before the next existing name is taken. */
 const RANDOM_TRIES = 32;
 /** Slices of building in a query that compared few vectors. */
@@ -33,12 +36,6 @@ export interface NearestSearch {
   readonly accepts?: ((name: ByteString) => boolean) | undefined;
   /** The cost of evaluating `accepts`, in compared numbers. */
   readonly acceptWork?: number;
-}
-
-export interface Neighbour {
-  readonly name: ByteString;
-  /** Higher is nearer. The cosine, the product, or the squared distance below zero. */
-  readonly closeness: number;
 }
 
 export class NamedVectors {
@@ -142,7 +139,7 @@ export class NamedVectors {
     const query = this.#vectors.vectors.queryOf(ordinal);
     return this.#vectors
       .linksOf(ordinal)
-      ?.map((level) => level.map((other) => this.#neighbour(query, other)).sort(compare));
+      ?.map((level) => level.map((other) => this.#neighbour(query, other)).sort(compareNeighbours));
   }
 
   /** The `count` nearest, nearest first. */
@@ -153,28 +150,26 @@ export class NamedVectors {
     const near = isExact
       ? undefined
       : yield* this.#vectors.near(query, { count, effort, accepts: acceptsAt, acceptWork });
-    const found: Neighbour[] = [];
+    const found = new NearestNeighbours(count);
+    const work = this.dimension + VISIT_WORK;
     let slices = 0;
     let compared = 0;
     for (const ordinal of near ?? this.#ordinals.values()) {
       if (this.#vectors.has(ordinal)) {
         const candidate = this.#neighbour(query, ordinal);
-        const last = found.at(-1);
-        const isBetter = found.length < count || (last !== undefined && compare(candidate, last) < 0);
-        if (isBetter) compared += acceptWork;
-        if (isBetter && (accepts === undefined || accepts(candidate.name))) {
-          found.splice(placeOf(found, candidate), 0, candidate);
-          if (found.length > count) found.pop();
+        if (found.wants(candidate)) {
+          compared += acceptWork;
+          if (accepts === undefined || accepts(candidate.name)) found.add(candidate);
         }
       }
-      compared += this.dimension;
+      compared += work;
       if (compared < SLICE_NUMBERS) continue;
       compared = 0;
       slices += 1;
       yield;
     }
     yield* this.#build(Math.max(FEW_SLICES, slices));
-    return found;
+    return yield* found.inOrder();
   }
 
   *#build(slices: number): Generator<void> {
@@ -190,22 +185,6 @@ export class NamedVectors {
     const closeness = this.likeness === 'COSINE' ? 1 - distance : -distance;
     return { name: this.#names[ordinal] as ByteString, closeness };
   }
-}
-
-function compare(a: Neighbour, b: Neighbour): number {
-  return b.closeness - a.closeness || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
-}
-
-/** The first place whose neighbour does not precede the candidate. */
-function placeOf(found: readonly Neighbour[], candidate: Neighbour): number {
-  let low = 0;
-  let high = found.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (compare(found[middle] as Neighbour, candidate) < 0) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** Numbers of 32 bits, little-endian. */

@@ -8,7 +8,8 @@
 import type { ByteString } from '../../../kernel/index.js';
 import type { Precision } from '../../vector-graph/index.js';
 import type { Collection, UndoRecorder } from '../value.js';
-import { bytesOfElements, NamedVectors, type NearestSearch, type Neighbour } from './named-vectors.js';
+import { bytesOfElements, NamedVectors, type NearestSearch } from './named-vectors.js';
+import type { Neighbour } from './nearest-neighbours.js';
 
 const SET_OVERHEAD_BYTES = 300;
 /** A Map entry and the header of a text. */

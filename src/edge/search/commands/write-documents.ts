@@ -3,7 +3,7 @@
 import { IsOptional, IsString, MaxLength } from 'class-validator';
 import {
   compileFilter,
-  type FilterPredicate,
+  FilterMeter,
   MAX_DOCUMENT_ID_CHARACTERS,
   MAX_FILTER_CHARACTERS,
   MAX_INDEX_NAMES,
@@ -136,28 +136,30 @@ export function refusedFor(
 }
 
 async function removed(call: SearchCall, { ids, prefix, filter }: DeleteRequest): Promise<Removal> {
-  const fits = filter === undefined ? undefined : compileFilter(filter);
-  if (filter !== undefined && fits === undefined) throw invalid('filter must not be blank');
-  return removedFrom(call, call.store, { ids, prefix, fits });
+  return removedFrom(call, call.store, { ids, prefix, filter });
 }
 
 interface RemovedDocuments {
   readonly ids: readonly string[] | undefined;
   readonly prefix: string | undefined;
-  readonly fits: FilterPredicate | undefined;
+  readonly filter: string | undefined;
 }
 
 /** Removes by the one part that is given. @throws Refused 503 if too many removals by filter run */
 export async function removedFrom<Stored extends object>(
   call: SearchCall,
   store: DocumentStore<Stored>,
-  { ids, prefix = '', fits }: RemovedDocuments,
+  { ids, prefix = '', filter }: RemovedDocuments,
 ): Promise<Removal> {
   const { name, endpoint } = call;
   if (ids !== undefined) return store.removeIds(name, ids);
   const mayGoOn = () => call.isAwaited && !endpoint.isDraining;
-  if (fits === undefined) return store.removePrefix(name, prefix, mayGoOn);
-  const removal = await endpoint.scanning(() => store.removeFitting(name, fits, mayGoOn));
+  if (filter === undefined) return store.removePrefix(name, prefix, mayGoOn);
+  const meter = new FilterMeter();
+  const fits = compileFilter(filter, meter);
+  if (fits === undefined) throw invalid('filter must not be blank');
+  const pauseIfDue = () => (meter.isPauseDue() ? endpoint.yieldToEventLoop() : undefined);
+  const removal = await endpoint.scanning(() => store.removeFitting(name, { fits, pauseIfDue }, mayGoOn));
   if (removal === undefined) throw new RefusedRequest(SHARED_REFUSALS.overloaded);
   return removal;
 }

@@ -1,6 +1,5 @@
 /** `upsert`, `upsert-data`, `update` and `delete`. */
 import {
-  compileFilter,
   encodeVector,
   hasDense,
   hasSparse,
@@ -128,9 +127,7 @@ export const DELETE_VECTORS = vectorRoute('POST /vector/:id/delete/*namespace', 
     if ([ids, prefix, filter].filter((part) => part !== undefined).length !== 1) {
       throw unfit('Only and only one of the ids, prefix, or filter must be provided.');
     }
-    const fits = filter === undefined ? undefined : compileFilter(filter);
-    if (filter !== undefined && fits === undefined) throw invalid('filter must not be blank');
-    const removal = await removedFrom(call, call.vectors, { ids, prefix, fits });
+    const removal = await removedFrom(call, call.vectors, { ids, prefix, filter });
     if (!removal.isCutShort) call.result({ deleted: removal.removed });
     counted(call, removal, removal.removed);
     if (removal.isCutShort) throw new RefusedRequest(SEARCH_REFUSALS.cutShort);

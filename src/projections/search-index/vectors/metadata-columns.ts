@@ -5,7 +5,13 @@
  *  MC1 a column exists for a path that a filter has used; it is filled at that query, in slices, and kept up to date
  *  MC2 marks are those that the filter gives for each document one by one
  */
-import type { FilterCondition, FilterParts, FilterPath, JsonObject } from '../../../domain/search/index.js';
+import type {
+  FilterCondition,
+  FilterMeter,
+  FilterParts,
+  FilterPath,
+  JsonObject,
+} from '../../../domain/search/index.js';
 import { withRoom } from '../named-index.js';
 
 /** Columns of a namespace; the one that was not used for the longest time makes room. */
@@ -57,21 +63,21 @@ export class MetadataColumns {
   }
 
   /** The documents that match; undefined if the values of a field need too much memory. */
-  *marks(filter: FilterParts): Generator<void, FilterMarks | undefined> {
+  *marks(filter: FilterParts, meter: FilterMeter): Generator<void, FilterMarks | undefined> {
     const { ordinals } = this.held;
-    const marks = yield* this.#marksOf(filter, ordinals);
+    const marks = yield* this.#marksOf(filter, ordinals, meter);
     if (marks === undefined) return undefined;
     let count = 0;
     for (let ordinal = 0; ordinal < ordinals; ordinal += 1) count += marks[ordinal] as number;
     return { marks, count };
   }
 
-  *#marksOf(part: FilterParts, ordinals: number): Generator<void, Uint8Array | undefined> {
-    if (part.kind === 'condition') return yield* this.#marksOfCondition(part, ordinals);
+  *#marksOf(part: FilterParts, ordinals: number, meter: FilterMeter): Generator<void, Uint8Array | undefined> {
+    if (part.kind === 'condition') return yield* this.#marksOfCondition(part, ordinals, meter);
     const [first, ...others] = part.parts;
-    const marks = yield* this.#marksOf(first, ordinals);
+    const marks = yield* this.#marksOf(first, ordinals, meter);
     for (const other of others) {
-      const more = yield* this.#marksOf(other, ordinals);
+      const more = yield* this.#marksOf(other, ordinals, meter);
       if (marks === undefined || more === undefined) return undefined;
       if (part.kind === 'and') for (let at = 0; at < ordinals; at += 1) (marks[at] as number) &= more[at] as number;
       else for (let at = 0; at < ordinals; at += 1) (marks[at] as number) |= more[at] as number;
@@ -80,9 +86,13 @@ export class MetadataColumns {
     return marks;
   }
 
-  *#marksOfCondition(condition: FilterCondition, ordinals: number): Generator<void, Uint8Array | undefined> {
+  *#marksOfCondition(
+    condition: FilterCondition,
+    ordinals: number,
+    meter: FilterMeter,
+  ): Generator<void, Uint8Array | undefined> {
     const column = yield* this.#column(condition);
-    return column.isTooLarge ? undefined : yield* column.marks(condition.fits, ordinals);
+    return column.isTooLarge ? undefined : yield* column.marks(condition.fits, ordinals, meter);
   }
 
   *#column({ path, read }: FilterCondition): Generator<void, MetadataColumn> {
@@ -148,11 +158,12 @@ class MetadataColumn {
     }
   }
 
-  *marks(fits: (value: unknown) => boolean, ordinals: number): Generator<void, Uint8Array> {
+  /** @param meter the one that `fits` counts with */
+  *marks(fits: (value: unknown) => boolean, ordinals: number, meter: FilterMeter): Generator<void, Uint8Array> {
     const accepted = new Uint8Array(this.#values.length);
     for (let place = NO_DOCUMENT + 1; place < accepted.length; place += 1) {
       if (fits(this.#values[place])) accepted[place] = 1;
-      if (place % SLICE_DOCUMENTS === 0) yield;
+      if (meter.isPauseDue()) yield;
     }
     const marks = new Uint8Array(ordinals);
     const places = this.#places;

@@ -9,6 +9,7 @@
  */
 import {
   compileFilterParts,
+  FilterMeter,
   type FilterParts,
   type FilterPredicate,
   fused,
@@ -37,9 +38,10 @@ const NO_CONTENT: JsonObject = {};
 
 /** @throws INVALID for an invalid filter */
 export function* rankVectors(namespace: VectorNamespace, query: VectorQuery): Generator<void, VectorHits> {
-  const filter = compileFilterParts(query.filter);
+  const meter = new FilterMeter();
+  const filter = compileFilterParts(query.filter, meter);
   for (let tries = 1; ; tries += 1) {
-    const seen = new SeenVectors(namespace, filter);
+    const seen = new SeenVectors(namespace, filter, meter);
     yield* seen.mark();
     const dense = query.dense === undefined ? undefined : yield* denseHits(seen, query, query.dense);
     const sparse = query.sparse === undefined ? undefined : yield* sparseHits(seen, query, query.sparse);
@@ -87,6 +89,7 @@ class SeenVectors {
   constructor(
     readonly namespace: VectorNamespace,
     private readonly filter: FilterParts | undefined,
+    private readonly meter: FilterMeter,
   ) {
     this.#changes = namespace.changes;
     this.#fits = filter === undefined ? undefined : predicateOf(filter);
@@ -95,7 +98,8 @@ class SeenVectors {
   /** Of many documents, finds all that fit the filter before any vector is compared. */
   *mark(): Generator<void> {
     const { filter, namespace } = this;
-    if (filter !== undefined && namespace.size >= COLUMNS_FROM) this.#marks = yield* namespace.columns.marks(filter);
+    if (filter !== undefined && namespace.size >= COLUMNS_FROM)
+      this.#marks = yield* namespace.columns.marks(filter, this.meter);
   }
 
   get isFiltered(): boolean {
@@ -127,6 +131,7 @@ class SeenVectors {
     this.#tested += 1;
     const isAccepted = this.#fits({ content: metadata ?? NO_CONTENT });
     if (isAccepted) this.#accepted += 1;
+    if (this.meter.isPauseDue()) this.work += SLICE_WORK;
     return isAccepted;
   }
 

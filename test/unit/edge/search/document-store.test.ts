@@ -6,10 +6,11 @@ import {
   compileFilter,
   DOCUMENT_WRITES,
   encodeDocument,
+  type FilterPredicate,
   STEP_DOCUMENTS,
   type StoredDocument,
 } from '../../../../src/domain/search/index.js';
-import { type DocumentStore, searchDocuments } from '../../../../src/edge/search/document-store.js';
+import { type DocumentStore, type RemovalFilter, searchDocuments } from '../../../../src/edge/search/document-store.js';
 import { type ByteString, bytesOfText, type DatabaseId, textOfBytes } from '../../../../src/kernel/index.js';
 import type { KvRequest, KvResponse } from '../../../../src/protocol/index.js';
 import { repetitions } from '../../../support/depth.js';
@@ -22,6 +23,8 @@ const PARTITION = `kv:${INDEX}:0`;
 const NAMES = ['a', 'b/c', 'é', 'd:a'];
 const IDS = ['1', '10', '2', 'é', 'é1', 'x', '\u{10ffff}'];
 const MAX_DOCUMENTS = 12;
+
+const whichFit = (fits: FilterPredicate): RemovalFilter => ({ fits, pauseIfDue: () => undefined });
 
 type Action =
   | { readonly type: 'upsert'; readonly name: string; readonly documents: readonly (readonly [string, number])[] }
@@ -136,8 +139,9 @@ async function run(store: DocumentStore<StoredDocument>, act: Action): Promise<u
     case 'remove-prefix':
       return (await store.removePrefix(act.name, act.prefix, goesOn)).removed;
     case 'remove-fitting':
-      return (await store.removeFitting(act.name, compileFilter(`number < ${act.below}`) ?? (() => false), goesOn))
-        .removed;
+      return (
+        await store.removeFitting(act.name, whichFit(compileFilter(`number < ${act.below}`) ?? (() => false)), goesOn)
+      ).removed;
     case 'reset':
       return void (await store.reset(act.name));
     case 'delete':
@@ -223,7 +227,7 @@ describe('edge/search: stored documents', () => {
     await store.upsert('a', texts, MAX_DOCUMENTS);
     const removal = await store.removeFitting(
       'a',
-      () => true,
+      whichFit(() => true),
       () => true,
     );
     expect(removal).to.include({ removed: 1, isCutShort: false, documents: 1 });
@@ -261,8 +265,18 @@ describe('the documents of a search database that grows', () => {
   const PAGE = 50;
   const WORK: Readonly<Record<string, (store: DocumentStore<StoredDocument>) => Promise<unknown>>> = {
     'removing by prefix': (store) => store.removePrefix('a', 'id-', goOn),
-    'removing by a filter': (store) => store.removeFitting('a', () => true, goOn),
-    'removing nothing by a filter': (store) => store.removeFitting('a', () => false, goOn),
+    'removing by a filter': (store) =>
+      store.removeFitting(
+        'a',
+        whichFit(() => true),
+        goOn,
+      ),
+    'removing nothing by a filter': (store) =>
+      store.removeFitting(
+        'a',
+        whichFit(() => false),
+        goOn,
+      ),
     'reading a page': (store) => store.page('a', '', undefined, PAGE),
     counting: (store) => store.counts(),
     'a reset': (store) => store.reset('a'),

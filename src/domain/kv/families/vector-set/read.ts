@@ -14,7 +14,7 @@ import {
   wrongArity,
 } from '../../reply.js';
 import { mergeSorted, SlicePace } from '../../slices.js';
-import type { Neighbour } from '../../types/named-vectors.js';
+import type { Neighbour } from '../../types/nearest-neighbours.js';
 import { type SetPrecision, VectorSet } from '../../types/vector-set.js';
 import { drawDistinct, drawRepeatedly, MAX_DRAWS } from '../random-draws.js';
 

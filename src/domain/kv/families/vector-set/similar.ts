@@ -5,6 +5,7 @@ import type { Args } from '../../args.js';
 import type { SlicedHandler } from '../../command-spec.js';
 import { parseFloatStrict } from '../../numbers.js';
 import { ErrorReply, MapReply, type Reply } from '../../reply.js';
+import { SlicePace } from '../../slices.js';
 import type { NearestSearch } from '../../types/named-vectors.js';
 import { VectorSet } from '../../types/vector-set.js';
 import { FilterExpression } from './filter-expression.js';
@@ -45,6 +46,7 @@ export const similar: SlicedHandler = function* (context): Generator<void, Reply
   const found = yield* set.nearest(numbers, searchOf(set, options));
   const size = new AnswerSize(context);
   const shown: Reply[] = [];
+  const pace = new SlicePace();
   for (const { name, closeness } of found) {
     if ((1 - closeness) / 2 > options.epsilon) break;
     const attributes = options.withAttributes ? set.attributesOf(name) : '';
@@ -53,6 +55,7 @@ export const similar: SlicedHandler = function* (context): Generator<void, Reply
     if (options.withScores) facts.push(similarity(closeness));
     if (options.withAttributes) facts.push(attributes === '' ? null : attributes);
     shown.push(name, ...(context.protocol === 3 && facts.length === 2 ? [facts] : facts));
+    if (pace.isDue()) yield;
   }
   return options.withScores || options.withAttributes ? factsByName(shown, options) : shown;
 };

@@ -3,7 +3,7 @@ import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.
 import { requireRecordSize } from '../../limits.js';
 import { parseInt64 } from '../../numbers.js';
 import { DoubleReply, ERRORS, ErrorReply, MapReply, NIL_ARRAY, type Reply } from '../../reply.js';
-import type { NearestSearch } from '../../types/named-vectors.js';
+import { type NearestSearch, VISIT_WORK } from '../../types/named-vectors.js';
 import { KEY_METRICS, type KeyMetric, VectorIndex } from '../../types/vector-index.js';
 import { recordExpiry, removeKey } from '../expire-time.js';
 import { isVectorAt, MAX_DIMENSION, readVector } from './read-vector.js';
@@ -161,7 +161,7 @@ export const query: SlicedHandler = function* ({ args, keyspace }): Generator<vo
 
 export function isLongQuery({ args, keyspace }: CommandContext): boolean {
   const index = keyspace.stored(args.bytes(1));
-  return index instanceof VectorIndex && index.size * index.dimension > LONG_PRODUCTS;
+  return index instanceof VectorIndex && index.size * (index.dimension + VISIT_WORK) > LONG_PRODUCTS;
 }
 
 /** VECTOR.DROP key → 1 or 0. WRONGTYPE. */

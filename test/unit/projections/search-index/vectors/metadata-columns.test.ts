@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import {
   compileFilterParts,
   type FilterCondition,
+  FilterMeter,
   type FilterParts,
   type JsonObject,
   predicateOf,
@@ -39,7 +40,7 @@ class Documents {
 
   /** The marked ordinals. @param betweenSlices runs at each pause */
   marked(filter: string, betweenSlices: () => void = () => {}): number[] | undefined {
-    const work = this.columns.marks(compileFilterParts(filter) as FilterParts);
+    const work = this.columns.marks(compileFilterParts(filter) as FilterParts, new FilterMeter());
     for (;;) {
       const step = work.next();
       if (step.done !== true) betweenSlices();
@@ -115,7 +116,10 @@ describe('columns of metadata', () => {
     for (let serial = 1; serial < 30_000; serial += 1) documents.put(0, { serial });
     const seen: unknown[] = [];
     const condition = compileFilterParts('serial > 0') as FilterCondition;
-    for (const _ of documents.columns.marks({ ...condition, fits: (value) => seen.push(value) > 0 }));
+    for (const _ of documents.columns.marks(
+      { ...condition, fits: (value) => seen.push(value) > 0 },
+      new FilterMeter(),
+    ));
     expect(seen.length).to.be.at.most(10_002);
     expect(documents.marked('serial = 29999')).to.deep.equal([0]);
   });

@@ -50,6 +50,17 @@ describe('a query to vectors', () => {
     expect(hits.map(({ id }) => id)).to.deep.equal(Array.from({ length: 10 }, (_, place) => `v${499 + 500 * place}`));
   });
 
+  it('pauses after each document whose comparison with a pattern takes long', () => {
+    const text = 'a'.repeat(10_000);
+    const namespace = line(20, (number) => ({ ...at(number), metadata: { text } }));
+    let slices = 0;
+    const filter = `text GLOB '*${'a'.repeat(500)}b'`;
+    run(namespace, { ...PLAIN, dense: [0, 0], filter }, () => {
+      slices += 1;
+    });
+    expect(slices).to.be.at.least(20);
+  });
+
   it('continues after a place, without repeating or leaving out any result', () => {
     const namespace = line(100);
     const all = run(namespace, { ...PLAIN, dense: [0, 0], topK: 100 }).hits;
