@@ -6,6 +6,7 @@
  *  RG2 time stands still at the moment: keys that had not expired then exist, with their times to live of then
  *  RG3 long commands run in slices; other partitions continue between slices, the same partition does not, because a
  *      script needs its machine exclusively
+ *  RG4 a query to a full-text index waits until the index has the keys of the moment
  */
 import {
   type Caller,
@@ -30,6 +31,8 @@ export interface ReplayedPartition {
   readonly position: number;
 }
 
+/** Steps of indexing between two pauses, each of which takes at most a millisecond. */
+const STEPS_OF_A_SLICE = 8;
 /** The mark of an activation without changes. */
 const MARK = 'replay';
 
@@ -85,6 +88,7 @@ export class ReplayGateway implements KvGateway {
       isNested: mode === 'transaction',
       permissions: new ReadingOnly(this.#refused, own),
     };
+    if (spec.waitsForIndex !== undefined) await this.#index(engine);
     try {
       const reply = engine.isLong(spec, words, this.atMs, caller)
         ? await this.#inSlices(engine, spec, words, caller)
@@ -94,6 +98,18 @@ export class ReplayGateway implements KvGateway {
     } catch (error) {
       if (error instanceof StateInDoubt) return error.reply;
       throw error;
+    }
+  }
+
+  /** Makes the indexes from the keys of the moment, because no owner works on them between commands. */
+  async #index({ searches }: KvEngine): Promise<void> {
+    while (searches.hasWork) {
+      let steps = 0;
+      searches.workUntil(() => {
+        steps += 1;
+        return steps > STEPS_OF_A_SLICE;
+      });
+      await this.timers.yieldToEventLoop();
     }
   }
 

@@ -25,6 +25,7 @@ describe('backups of databases, through the management API', function () {
     cluster = await MillraceCluster.prepare(nats, settings);
     owner = await cluster.start({ MILLRACE_ROLES: 'edge,kv,queue,projection' });
     edge = await cluster.start({ MILLRACE_ROLES: 'edge' });
+    expect((await cluster.run(['cluster', 'upgrade'])).code).to.equal(0);
     for (const process of [owner, edge]) {
       await eventually(async () => expect((await ask(process, 'GET', '/v2/kv/databases')).status).to.equal(200), {
         timeoutMs: 30_000,
@@ -73,6 +74,9 @@ describe('backups of databases, through the management API', function () {
     const one = await database('one');
     const two = await database('two');
     for (let n = 0; n < 50; n += 1) await one.kv.ask('SET', `key:${n}`, n);
+    await one.kv.ask('SEARCH.CREATE', 'index', 'ON', 'STRING', 'PREFIX', '1', 'doc:', 'SCHEMA', 'text', 'TEXT');
+    await one.kv.ask('SET', 'doc:1', '{"text":"red shoes"}');
+    await one.kv.ask('SEARCH.ALIASADD', 'alias', 'index');
     const { backup_id, backup_size } = await completed(one.id, 'monday');
     expect(backup_size).to.be.greaterThan(50);
 
@@ -81,13 +85,14 @@ describe('backups of databases, through the management API', function () {
     await two.kv.ask('SET', 'of two', 1);
     for (const { id, kv } of [one, two]) {
       expect((await ask(edge, 'POST', `/v2/kv/restore-backup/${id}`, { backup_id })).json).to.equal('OK');
-      expect(await kv.ask('DBSIZE')).to.equal(50);
+      expect(await kv.ask('DBSIZE')).to.equal(52);
+      expect(await kv.ask('SEARCH.QUERY', 'alias', '{"text":"shoe"}')).to.have.nested.property('[0][0]', 'doc:1');
       expect(await kv.ask('GET', 'key:7')).to.equal('7');
     }
     expect((await ask(edge, 'DELETE', `/v2/kv/delete-backup/${one.id}/${backup_id}`)).json).to.equal('OK');
     expect(await backupsOf(one.id)).to.deep.equal([]);
     expect((await ask(edge, 'POST', `/v2/kv/restore-backup/${one.id}`, { backup_id })).status).to.equal(404);
-    expect(await one.kv.ask('DBSIZE')).to.equal(50);
+    expect(await one.kv.ask('DBSIZE')).to.equal(52);
   });
 
   it('of an empty database are restored as an empty database', async () => {

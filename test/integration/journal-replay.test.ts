@@ -1,6 +1,6 @@
 /**
  * A database at an earlier moment, served over REST, and its changes between two moments, while a process goes on
- * writing. Proves RS1.
+ * writing. Proves RS1, RG4.
  */
 import { expect } from 'chai';
 import type { DatabaseId } from '../../src/kernel/index.js';
@@ -194,6 +194,26 @@ describe('millrace journal replay and diff', function () {
     const ambiguous = await journal('replay', '--database', 'spread', '--at', '3');
     expect(ambiguous.code).to.equal(2);
     expect(ambiguous.stderr).to.contain('has several journals');
+  });
+
+  it('replay --serve answers SEARCH.QUERY with the documents of that moment, from all partitions', async () => {
+    const kv = clientOf(millrace.kvUrl, spread.token);
+    const documents = (text: string) => Array.from({ length: 400 }, (_, at) => ['HSET', `doc:${at}`, 'text', text]);
+    await kv.ask('SEARCH.CREATE', 'docs', 'ON', 'HASH', 'PREFIX', '1', 'doc:', 'SCHEMA', 'text', 'TEXT');
+    await kv.ask('SEARCH.ALIASADD', 'other', 'docs');
+    await kv.pipeline(documents('a red shoe'));
+    const at = await quietInstant();
+    await kv.pipeline(documents('a blue hat'));
+    await kv.ask('SEARCH.DROP', 'docs');
+    const { url, token } = await serve('--database', uuidOf(spread.id), '--at', at);
+    const past = clientOf(url, token);
+    expect(await past.ask('SEARCH.COUNT', 'other', '{"text":"shoes"}')).to.equal(400);
+    expect(await past.ask('SEARCH.COUNT', 'docs', '{"text":"hat"}')).to.equal(0);
+    expect(await past.ask('SEARCH.WAITINDEXING', 'docs')).to.equal(1);
+    const found = await past.ask('SEARCH.QUERY', 'docs', '{"text":"red"}', 'LIMIT', '1000', 'NOCONTENT');
+    expect(found).to.have.length(400);
+    expect(await past.ask('TYPE', 'docs')).to.equal('search');
+    await kv.ask('FLUSHALL');
   });
 
   it('replay --serve of a deleted database gives access with a new token', async () => {

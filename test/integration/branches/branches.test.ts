@@ -178,6 +178,32 @@ describe('branches of databases', function () {
     await discard(branch);
   });
 
+  it('a branch has the indexes, aliases and documents of its moment; a merge writes an index and its documents back', async () => {
+    const query = (text: string) => ['SEARCH.QUERY', 'named', `{"text":"${text}"}`, 'NOCONTENT'] as const;
+    const schema = ['ON', 'HASH', 'PREFIX', 1, 'doc:', 'SCHEMA', 'text', 'TEXT'];
+    await kv().ask('SEARCH.CREATE', 'index', ...schema);
+    await kv().ask('SEARCH.ALIASADD', 'named', 'index');
+    await kv().ask('HSET', 'doc:1', 'text', 'red shoes');
+    const branch = await branchOf();
+    await kv().ask('HSET', 'doc:2', 'text', 'red hat');
+    const found = (answer: unknown) => (answer as string[][]).map(([key]) => key);
+    expect(found(await branch.kv.ask(...query('red')))).to.deep.equal(['doc:1']);
+    expect(await branch.kv.ask('SEARCH.LISTALIASES')).to.deep.equal([['named', 'index']]);
+    await branch.kv.ask('HSET', 'doc:3', 'text', 'red coat');
+    await branch.kv.ask('SEARCH.CREATE', 'second', ...schema, 'n', 'I64');
+    expect((await diffOf(branch)).map(({ key, branch: change }) => [key, change])).to.deep.equal([
+      ['doc:3', 'created'],
+      ['second', 'created'],
+    ]);
+    expect((await merge(branch)).json).to.deep.include({ merged: true, written: 2 });
+    expect(await kv().ask('SEARCH.WAITINDEXING', 'second')).to.equal(1);
+    for (const name of ['named', 'second']) {
+      const keys = found(await kv().ask('SEARCH.QUERY', name, '{"text":"red"}', 'NOCONTENT'));
+      expect(keys).to.have.members(['doc:1', 'doc:2', 'doc:3']);
+    }
+    await discard(branch);
+  });
+
   it('messages of a branch are held and shown by GET …/messages, and a live branch sends them', async () => {
     const path = queue.sink.path('held');
     const url = queue.sink.url(path);
