@@ -4,7 +4,14 @@ import { REDIS_VERSION, SubscriptionRegistry } from '../actors/kv-shard/index.js
 import { AuditThreads, readTlsFiles, type TlsFiles } from '../adapters/node/index.js';
 import { httpEndpointOptionsOf, kvBoundsOf, nativeBoundsOf } from '../config/index.js';
 import { hostAndPort, type Listener, listenOn } from '../edge/http/index.js';
-import { AclCommands, BroadcastQueue, createKvServer, createRespServer, SignInGuard } from '../edge/index.js';
+import {
+  AclCommands,
+  BroadcastQueue,
+  createKvServer,
+  createRespServer,
+  RefusedSignIns,
+  SignInGuard,
+} from '../edge/index.js';
 import { ByteBudget } from '../kernel/index.js';
 import { METER_SHARD } from '../protocol/index.js';
 import type { AuditedInstallation } from './audit-worker.js';
@@ -116,7 +123,9 @@ function sharedParts(c: DependencyContainer) {
   metrics.gauge('millrace_request_bytes', () => budget.usedBytes);
   metrics.gauge('millrace_request_limit_bytes', () => budget.limitBytes);
   // It logs once a minute, one event per endpoint.
-  const guard = new SignInGuard({ clock, timers, log, metrics }, Math.ceil(signIn.signInFailures / sharedBy));
+  const { client: control, management } = c.resolve(tokens.CONTROL);
+  const refused = new RefusedSignIns({ control, timers, log, firstAccount: () => management.firstAccount() });
+  const guard = new SignInGuard({ clock, timers, log, metrics, refused }, Math.ceil(signIn.signInFailures / sharedBy));
   const endpoint = {
     gateway,
     events,

@@ -9,5 +9,6 @@ export * from './mcp/index.js';
 export * from './queue/index.js';
 export * from './resp/index.js';
 export * from './search/index.js';
+export { RefusedSignIns } from './sessions/refused-sign-ins.js';
 export { SignInGuard } from './sign-in-guard.js';
 export { HeaderAliases, PUBLISHED_WORDS } from './wire-alias.js';

@@ -10,6 +10,7 @@
 import { isIPv6 } from 'node:net';
 import type { Clock, Counter, Log, Metrics, Timers } from '../ports/index.js';
 import { plain } from './http/client-address.js';
+import type { RefusedSignIn } from './sessions/refused-sign-ins.js';
 
 /** The endpoint's name in the counter's label and in the log. */
 export type SignInEndpoint =
@@ -28,7 +29,12 @@ export interface SignInGuardPorts {
   readonly timers: Timers;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Has the refused sign-ins of people; undefined: they are counted alone. */
+  readonly refused?: { add(refused: RefusedSignIn): void } | undefined;
 }
+
+/** Endpoints at which people sign in. Data tokens are refused at all others. */
+const OF_PEOPLE: readonly SignInEndpoint[] = ['management', 'admin', 'console', 'mcp'];
 
 const MINUTE_MS = 60_000;
 /** 16 bytes in hexadecimal; all generated secrets are longer. Guessing cannot find one. */
@@ -55,8 +61,11 @@ export interface SignIns {
   /** @returns seconds to wait, and counts the refused try; undefined: the secret may be checked */
   waitOf(address: string, secret: string, name?: string): number | undefined;
   /** Counts a failure. @returns seconds if the address now has too many, else undefined */
-  failed(address: string, name?: string): number | undefined;
+  failed(address: string, name?: string, about?: RefusalNote): number | undefined;
 }
+
+/** The text of the audit log's line, where the endpoint knows more than that the credentials are wrong. */
+export type RefusalNote = Pick<RefusedSignIn, 'source' | 'reason'>;
 
 /** For endpoints without protection against guessing. */
 export const UNGUARDED: SignIns = { isQuiet: true, waitOf: () => undefined, failed: () => undefined };
@@ -95,6 +104,13 @@ export class SignInGuard {
   waitOf(address: string): number | undefined {
     const allowance = this.#allowances.get(networkOf(address));
     return allowance === undefined ? undefined : this.#waitFor(allowance);
+  }
+
+  /** A line for the audit log, if people sign in at the endpoint. */
+  note(endpoint: SignInEndpoint, address: string, name: string | undefined, about: RefusalNote | undefined): void {
+    if (!OF_PEOPLE.includes(endpoint)) return;
+    const reason = name === undefined ? 'the session or token is not valid' : 'no such e-mail and key';
+    this.ports.refused?.add({ source: `ENDPOINT - ${endpoint}`, reason, ...about, address: plain(address), name });
   }
 
   /** @returns as `SignIns.failed` */
@@ -161,11 +177,12 @@ class GuardedEndpoint implements SignIns {
     return this.guard.waitOf(address) === undefined ? undefined : this.failed(address, name);
   }
 
-  failed(address: string, name?: string): number | undefined {
+  failed(address: string, name?: string, about?: RefusalNote): number | undefined {
     this.counter.add();
     this.#failures += 1;
     addOne(this.#byAddress, plain(address), MAX_NAMES);
     if (name !== undefined) addOne(this.#byName, name.slice(0, MAX_NAME_CHARACTERS), MAX_NAMES);
+    this.guard.note(this.endpoint, address, name, about);
     const wait = this.guard.count(address);
     if (wait !== undefined) this.#refused += 1;
     return wait;

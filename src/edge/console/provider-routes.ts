@@ -9,7 +9,6 @@
 import { describeError, isMillraceError } from '../../kernel/index.js';
 import type { IdentityProviders, ProviderIdentity } from '../../ports/index.js';
 import { uuidOf } from '../../protocol/index.js';
-import { askControl } from '../control-asking.js';
 import { notFound, tooManyFailures } from '../error-map.js';
 import { PRIVATE_HEADERS } from '../http/answer.js';
 import { type AnswerShape, json } from '../http/answer-shape.js';
@@ -17,7 +16,7 @@ import { parsed } from '../http/json-scanner.js';
 import { record, TEXT } from '../http/openapi/parts.js';
 import { invalid, RefusedRequest } from '../http/refused.js';
 import { type SealedSession, sessionCookie, shownSessionId } from '../sessions/sealed-sessions.js';
-import { noteOf, recordProviderSession, type SignInClient } from '../sessions/session-start.js';
+import { recordProviderSession, type SignInClient } from '../sessions/session-start.js';
 import { type ConsoleCall, type ConsoleRoute, consoleRoute } from './console-call.js';
 
 /** Paths below it need no session. */
@@ -149,7 +148,7 @@ async function finishDevice(call: ConsoleCall, provider: string): Promise<void> 
   } catch (error) {
     const { kind, reason } = refusalOf(error);
     if (kind === 'unavailable') throw error;
-    await noteRefusal(call, provider, reason);
+    noteRefusal(call, provider, reason);
     throw new RefusedRequest({ status: 403, text: `the sign-in was refused: ${reason}` });
   }
 }
@@ -212,25 +211,15 @@ async function refuse(
   provider: string,
   { kind, reason }: { readonly kind: Refused; readonly reason: string },
 ): Promise<void> {
-  if (kind !== 'unavailable') await noteRefusal(call, provider, reason);
+  if (kind !== 'unavailable') noteRefusal(call, provider, reason);
   else call.endpoint.parts.log.warn('sign-in.provider-unavailable', { provider, cause: reason });
   leadOn(call, `${HOME}?refused=${kind}`, [signInCookie(call, '', 0)]);
 }
 
-/** Counted as a failed sign-in; noted in the log of the first account. */
-async function noteRefusal(call: ConsoleCall, provider: string, reason: string): Promise<void> {
-  const { signIns, addresses, parts } = call.endpoint;
-  const ip = addresses.of(call.context.req);
-  const isTooMuch = signIns.failed(ip) !== undefined;
-  const account = parts.access.firstAccount();
-  if (account === undefined || isTooMuch) return;
-  const note = noteOf({ action: 'refuseSignIn', actor: '', source: `PROVIDER - ${provider}`, ip, reason });
-  const command = { type: 'GetAccount', account } as const;
-  try {
-    await askControl(parts.control, { type: 'Audited', account, note, command, always: true }, 'OneAccount');
-  } catch (error) {
-    parts.log.warn('sign-in.not-recorded', { cause: describeError(error) });
-  }
+/** Counted as a failed sign-in, which notes it in the log of the first account. */
+function noteRefusal({ endpoint, context }: ConsoleCall, provider: string, reason: string): void {
+  const { signIns, addresses } = endpoint;
+  signIns.failed(addresses.of(context.req), undefined, { source: `PROVIDER - ${provider}`, reason });
 }
 
 function refusalOf(error: unknown): { readonly kind: Refused; readonly reason: string } {
