@@ -92,7 +92,8 @@ export const NAVIGATION = [
           'settings',
           'operations/limits',
           'limits',
-          ...below('operations', ['databases', 'accounts', 'sign-in']),
+          ...below('operations', ['databases', 'accounts', 'sign-in', 'roles']),
+          'rights',
         ],
       },
       {

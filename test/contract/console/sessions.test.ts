@@ -1,5 +1,6 @@
 /** Signing in at the console, and the rights of its session. Proves CSE1, PGR1, PGR2, PGR3. */
 import { expect } from 'chai';
+import { ALL_RIGHTS } from '../../../src/domain/control/index.js';
 import { MillraceError } from '../../../src/kernel/index.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 import { ConsoleStand, type SignedIn } from './console-stand.js';
@@ -33,6 +34,7 @@ describe('/console/api/session', () => {
       email: 'owner@example.com',
       customer_id: 'owner@example.com',
       role: 'owner',
+      rights: ALL_RIGHTS,
       readonly: false,
       key: 'default',
       operator: true,
