@@ -2,9 +2,11 @@
  * The power fails: every process is frozen, and only the bytes that were synced are on the disk afterwards. Acknowledged
  * writes are present: with the embedded nats-server, and with three, of which all, two or one lose their power.
  *
- * POWER_ROUNDS=10 repeats each case so often; CI has time for one. It takes root and loop devices.
+ * POWER_ROUNDS=10 repeats each case so often; CI has time for one. POWER_DOCUMENTS=50000 is the size of a full-text index,
+ * the file of which is not synced. It takes root and loop devices.
  */
 
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { expect } from 'chai';
@@ -30,6 +32,8 @@ const ROUNDS = Number(process.env.POWER_ROUNDS ?? '1');
 const MS_FOR_A_ROUND = 60_000;
 const BACK_TIMEOUT_MS = 50_000;
 const ACKED = 100;
+/** Enough for a file of the index. */
+const DOCUMENTS = Number(process.env.POWER_DOCUMENTS ?? '6000');
 
 describe('after a loss of power', function () {
   this.timeout(60_000 + ROUNDS * MS_FOR_A_ROUND);
@@ -66,6 +70,30 @@ describe('after a loss of power', function () {
     return reader;
   }
 
+  /** Each word is in a tenth of the documents. */
+  async function indexed(kv: KvClient): Promise<void> {
+    await kv.ask('SEARCH.CREATE', 'words', 'ON', 'HASH', 'PREFIX', 1, 'doc:', 'SCHEMA', 'text', 'TEXT');
+    for (let from = 0; from < DOCUMENTS; from += 1000) {
+      const numbers = Array.from({ length: Math.min(1000, DOCUMENTS - from) }, (_, at) => from + at);
+      const written = await kv.pipeline(numbers.map((at) => ['HSET', `doc:${at}`, 'text', `word${at % 10} common`]));
+      expect(written.kind).to.equal('done');
+    }
+    expect(await kv.ask('SEARCH.WAITINDEXING', 'words')).to.equal(1);
+  }
+
+  /** An answer is an error while the index is built, and otherwise has every document. */
+  async function expectIndexed(kv: KvClient): Promise<void> {
+    const count = await eventually(() => kv.ask('SEARCH.COUNT', 'words', '{"text":{"$eq":"word7"}}'), {
+      timeoutMs: BACK_TIMEOUT_MS,
+    });
+    expect(count).to.equal(DOCUMENTS / 10);
+  }
+
+  const filesOf = (dataDir: string) =>
+    readdirSync(join(dataDir, 'indexes'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+      name.endsWith('.index'),
+    );
+
   it('a nats-server that does not sync has lost acknowledged messages, so the method shows a loss', async () => {
     const power = await disk();
     unsynced = await startNatsServer({ syncAlways: false, storeDir: join(power.path, 'store') });
@@ -87,13 +115,15 @@ describe('after a loss of power', function () {
     expect(kept).to.be.lessThan(100);
   });
 
-  it('the embedded nats-server has every acknowledged write', async () => {
+  it('the embedded nats-server has every acknowledged write, and a full-text index every document', async () => {
     const power = await disk();
     const dataDir = join(power.path, 'data');
     const env = { ...(await embeddedEnvironment(dataDir)), MILLRACE_SNAPSHOT_ENTRIES: '400' };
     let millrace = await startMillrace({ dataDir, env });
     const ledger = await Ledger.start({ dir: await temporaryDirectory(), urls: [millrace.kvUrl], token: TOKEN, seed });
     const reader = readerOf(millrace.kvUrl);
+    await indexed(millrace.kv);
+    await eventually(() => expect(filesOf(dataDir)).to.have.length(1), { timeoutMs: BACK_TIMEOUT_MS });
     for (let round = 0; round < ROUNDS; round += 1) {
       await ledger.progress(ACKED + random.below(ACKED), BACK_TIMEOUT_MS);
       await power.probe();
@@ -109,6 +139,7 @@ describe('after a loss of power', function () {
       await ledger.settleUnknown();
       millrace = await startMillrace({ dataDir, env });
       await ledger.check([reader]);
+      await expectIndexed(millrace.kv);
     }
     await ledger.stop();
     console.log(`      ${JSON.stringify({ rounds: ROUNDS, ...(await ledger.counts()) })}`);

@@ -1,11 +1,15 @@
 /** Proves STI1. */
 
 import { readdirSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Redis, s } from '@upstash/redis';
+import { Redis, type Requester, s, type UpstashRequest } from '@upstash/redis';
 import { expect } from 'chai';
+import { Redis as IoRedis } from 'ioredis';
+import { createClient } from 'redis';
 import { eventually } from '../../support/eventually.js';
-import { endEverything, type MillraceProcess, startMillrace, TOKEN } from '../../support/millrace-process.js';
+import { freePort } from '../../support/free-port.js';
+import { endEverything, type MillraceProcess, PASSWORD, startMillrace, TOKEN } from '../../support/millrace-process.js';
 
 /** More documents than an index has without a file. */
 const LARGE = 6000;
@@ -36,26 +40,72 @@ function productOf([name, description, category, price, stock, active]: (typeof 
   return { name, description, category, group: category, price, stock, active, tree: `/all/${category}`, seller };
 }
 
+/** The package's commands over a native connection. */
+interface NativeClient extends Requester {
+  close(): void;
+}
+
+const NATIVE_CLIENTS = {
+  ioredis: async (port: number): Promise<NativeClient> => {
+    const client = new IoRedis({ port, password: PASSWORD });
+    return nativeClient(
+      ([name = '', ...words]) => client.call(name, words),
+      () => client.disconnect(),
+    );
+  },
+  redis: async (port: number): Promise<NativeClient> => {
+    const client = createClient({ password: PASSWORD, socket: { port } });
+    await client.connect();
+    return nativeClient(
+      (words) => client.sendCommand([...words]),
+      () => client.destroy(),
+    );
+  },
+};
+
+function nativeClient(send: (words: readonly string[]) => Promise<unknown>, close: () => void): NativeClient {
+  const one = async (words: readonly unknown[]) => ({ result: await send(words.map(String)) });
+  const request = async ({ path, body }: UpstashRequest) => {
+    const isPipeline = path?.[0] === 'pipeline';
+    return isPipeline ? Promise.all((body as unknown[][]).map(one)) : one(body as unknown[]);
+  };
+  return { request: request as Requester['request'], close };
+}
+
 describe('client package: @upstash/redis, full-text indexes', function () {
   this.timeout(60_000);
   let server: MillraceProcess;
   let redis: Redis;
+  let respPort: number;
 
   const indexOf = (name: string) => redis.search.index({ name, schema: SCHEMA });
   const namesOf = (found: readonly { data: { name: string } }[]) => found.map(({ data }) => data.name);
 
   before(async () => {
-    server = await startMillrace({ env: ALIASES });
+    respPort = await freePort();
+    server = await startMillrace({ env: { ...ALIASES, MILLRACE_RESP_PORT: String(respPort) } });
     redis = new Redis({ url: server.kvUrl, token: TOKEN });
   });
   after(() => endEverything());
 
-  for (const dataType of ['json', 'string'] as const) {
-    describe(`over values of type ${dataType}`, () => {
-      const name = `products-${dataType}`;
-      const prefix = `${dataType}:`;
+  for (const [dataType, transport] of [
+    ['json', 'HTTP'],
+    ['string', 'HTTP'],
+    ['json', 'ioredis'],
+    ['string', 'redis'],
+  ] as const) {
+    describe(`over values of type ${dataType}, through ${transport}`, () => {
+      const name = `products-${dataType}${transport === 'HTTP' ? '' : `-${transport}`}`;
+      const prefix = `${name}:`;
+      let overHttp: Redis;
+      let native: NativeClient | undefined;
 
       before(async () => {
+        overHttp = redis;
+        if (transport !== 'HTTP') {
+          native = await NATIVE_CLIENTS[transport](respPort);
+          redis = new Redis(native);
+        }
         const index = await redis.search.createIndex({ name, schema: SCHEMA, dataType, prefix });
         const write = redis.pipeline();
         for (const [id, product] of PRODUCTS.entries()) {
@@ -64,6 +114,10 @@ describe('client package: @upstash/redis, full-text indexes', function () {
         }
         await write.exec();
         expect(await index.waitIndexing()).to.equal(1);
+      });
+      after(() => {
+        native?.close();
+        redis = overHttp;
       });
 
       it('query() finds texts by words, phrases, typing errors and expressions', async () => {
@@ -146,18 +200,6 @@ describe('client package: @upstash/redis, full-text indexes', function () {
         expect(result.tree).to.have.nested.property('children[0].path', '/all/electronics');
       });
 
-      it('an answer has the number of changes that the index lacks, in Millrace-Index-Lag', async () => {
-        const ask = (...words: string[]) =>
-          fetch(server.kvUrl, {
-            method: 'POST',
-            headers: { authorization: `Bearer ${TOKEN}` },
-            body: JSON.stringify(words),
-          });
-        const counted = await ask('SEARCH.COUNT', name, '{}');
-        expect(counted.headers.get('millrace-index-lag')).to.equal('0');
-        expect((await ask('GET', 'x')).headers.has('millrace-index-lag')).to.equal(false);
-      });
-
       it('describe() shows the definition', async () => {
         const described = await indexOf(name).describe();
         expect(described).to.deep.include({ name, dataType, prefixes: [prefix], language: 'english' });
@@ -183,6 +225,18 @@ describe('client package: @upstash/redis, full-text indexes', function () {
       expect(found).to.have.length(1);
     });
 
+    it('an answer has the number of changes that the index lacks, in Millrace-Index-Lag', async () => {
+      const ask = (...words: string[]) =>
+        fetch(server.kvUrl, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${TOKEN}` },
+          body: JSON.stringify(words),
+        });
+      const counted = await ask('SEARCH.COUNT', 'products-json', '{}');
+      expect(counted.headers.get('millrace-index-lag')).to.equal('0');
+      expect((await ask('GET', 'x')).headers.has('millrace-index-lag')).to.equal(false);
+    });
+
     it('aliases name indexes, and drop() keeps the keys', async () => {
       const index = indexOf('products-json');
       expect(await index.addAlias({ alias: 'shop' })).to.equal(1);
@@ -194,7 +248,7 @@ describe('client package: @upstash/redis, full-text indexes', function () {
       expect((await redis.scan(0, { type: 'search', count: 100 }))[1]).to.include('products-json');
     });
 
-    it('a killed process reads a large index from its file, which drop() removes', async () => {
+    it('a killed process reads a large index from its file, or from the keys if the file is damaged; drop() removes it', async () => {
       const schema = s.object({ text: s.string(), n: s.number('U64') });
       const many = await redis.search.createIndex({ name: 'many', schema, dataType: 'string', prefix: 'many:' });
       const texts = (at: number) => JSON.stringify({ text: `word${at % 97} common`, n: at });
@@ -216,14 +270,32 @@ describe('client package: @upstash/redis, full-text indexes', function () {
       await many.waitIndexing();
       const before = await search();
       expect(before.counted).to.deep.equal({ count: LARGE - 1 });
-      await server.kill('SIGKILL');
-      server = await startMillrace({ env: ALIASES, dataDir: server.dataDir });
-      redis = new Redis({ url: server.kvUrl, token: TOKEN });
-      const again = redis.search.index({ name: 'many', schema });
-      const found = () => again.query({ filter: { text: { $eq: 'word5' } }, orderBy: { n: 'ASC' }, limit: 1000 });
-      // While it is built, the answer is an error.
-      await eventually(async () => expect(await found()).to.deep.equal(before.found), { timeoutMs: 30_000 });
-      expect(await again.count({ filter: {} })).to.deep.equal(before.counted);
+      const damaged = async () => {
+        const [name = ''] = stored();
+        const file = await open(join(server.dataDir, 'indexes', name), 'r+');
+        await file.write('damage', 1000);
+        await file.close();
+      };
+      for (const beforeStart of [async () => undefined, damaged]) {
+        await server.kill('SIGKILL');
+        await beforeStart();
+        server = await startMillrace({ env: ALIASES, dataDir: server.dataDir });
+        redis = new Redis({ url: server.kvUrl, token: TOKEN });
+        const again = redis.search.index({ name: 'many', schema });
+        const words = { filter: { text: { $eq: 'word5' } }, orderBy: { n: 'ASC' }, limit: 1000 } as const;
+        // While it is built, the answer is an error, never a part of the documents.
+        const found = await eventually(
+          async () => {
+            const answer = await again.query(words).catch((error: Error) => error);
+            if (answer instanceof Error) expect(answer.message).to.include('Index many is being built, try again');
+            if (answer instanceof Error) throw answer;
+            return answer;
+          },
+          { timeoutMs: 40_000 },
+        );
+        expect(found).to.deep.equal(before.found);
+        expect(await again.count({ filter: {} })).to.deep.equal(before.counted);
+      }
       expect(await redis.search.index({ name: 'many', schema }).drop()).to.equal(1);
       await eventually(() => expect(stored()).to.deep.equal([]));
     });
