@@ -8,7 +8,7 @@ import { readFile } from 'node:fs/promises';
 import { until } from './child.js';
 import { KEYS, keyAt, load, valueAt } from './data-set.js';
 import { atMost, type Bench, median } from './figures.js';
-import { EMAIL, MANAGEMENT_KEY, Millrace, PASSWORD } from './millrace.js';
+import { Millrace, PASSWORD } from './millrace.js';
 import { RespLink } from './resp-link.js';
 import { sized } from './sizes.js';
 
@@ -79,7 +79,7 @@ export const branches: Bench = {
 /** The p99 of each window, in ms. */
 async function windows(millrace: Millrace, progress: (line: string) => void) {
   const links = await Promise.all(Array.from({ length: CALLERS }, () => RespLink.open(millrace.respPort, PASSWORD)));
-  const origin = (await manage(millrace, 'GET', '/v2/kv/databases')) as readonly { database_id: string }[];
+  const origin = (await millrace.manage('GET', '/v2/kv/databases')) as readonly { database_id: string }[];
   const id = origin[0]?.database_id ?? '';
   const [quiet, busy, made]: [number[], number[], Made[]] = [[], [], []];
   for (let round = 0; round < WINDOWS; round += 1) {
@@ -120,7 +120,7 @@ async function make(millrace: Millrace, origin: string, name: string): Promise<M
   const before = await jobsRanMs(millrace.pid);
   const startedAtMs = performance.now();
   const body = { name, expires_in: 3600 };
-  const answer = (await manage(millrace, 'POST', `/v2/kv/database/${origin}/branches`, body)) as {
+  const answer = (await millrace.manage('POST', `/v2/kv/database/${origin}/branches`, body)) as {
     rest_token: string;
     copied_bytes: number;
     retained_bytes: number;
@@ -142,18 +142,6 @@ async function firstUse(millrace: Millrace, { token }: Made): Promise<number> {
   const { result } = (await response.json()) as { result: number };
   if (result !== KEYS) throw new Error(`the branch has ${result} keys`);
   return performance.now() - startedAtMs;
-}
-
-async function manage(millrace: Millrace, method: string, path: string, body?: object): Promise<unknown> {
-  const credentials = Buffer.from(`${EMAIL}:${MANAGEMENT_KEY}`).toString('base64');
-  const response = await fetch(`${millrace.managementUrl}${path}`, {
-    method,
-    headers: { authorization: `Basic ${credentials}` },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  if (response.status !== 200) throw new Error(`${method} ${path}: ${response.status} ${text.slice(0, 200)}`);
-  return JSON.parse(text);
 }
 
 /** Processor time of the jobs of a process that have ended. */

@@ -90,6 +90,19 @@ export class Millrace {
     return this.#running.ready?.[3] as string;
   }
 
+  /** A call of the management API. @throws Error unless it is answered 200 */
+  async manage(method: string, path: string, body?: object): Promise<unknown> {
+    const credentials = Buffer.from(`${EMAIL}:${MANAGEMENT_KEY}`).toString('base64');
+    const response = await fetch(`${this.managementUrl}${path}`, {
+      method,
+      headers: { authorization: `Basic ${credentials}` },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (response.status !== 200) throw new Error(`${method} ${path}: ${response.status} ${text.slice(0, 200)}`);
+    return JSON.parse(text);
+  }
+
   get respPort(): number {
     return this.#respPort;
   }

@@ -224,7 +224,7 @@ describe('triggers', function () {
     const started = new Date().toISOString();
     queue.sink.answer(path, { status: 503 });
     const retryMs = Math.max(200, Math.ceil((2 * DOWN_MS) / MOST_RETRIES));
-    const id = await make({ options: { 'Svc-Retries': MOST_RETRIES, 'Svc-Retry-Delay': `${retryMs}` }, lanes: 4 });
+    const id = await make({ options: { 'Svc-Retries': MOST_RETRIES, 'Svc-Retry-Delay': `${retryMs}` }, lanes: 16 });
     const written: string[] = [];
     for (let kills = 0; kills <= KILLS; kills += 1) {
       const endsAtMs = Date.now() + DOWN_MS / (KILLS + 1);
@@ -243,7 +243,7 @@ describe('triggers', function () {
           .slice(refused)
           .map((change) => [change.id, change]),
       );
-    const timeoutMs = 60_000 + 2 * retryMs + written.length * 20;
+    const timeoutMs = 60_000 + 2 * retryMs + written.length * 100;
     await eventually(() => expect(distinct().size).to.equal(written.length), { timeoutMs, everyMs: 200 });
     const exported = await all(id);
     expect(exported.map(({ commands }) => commands?.[0]?.slice(1).join(' '))).to.deep.equal(written);
