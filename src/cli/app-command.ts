@@ -22,6 +22,12 @@ interface ShownEndpoint {
   readonly url: string;
   readonly eventTypes: readonly string[];
   readonly disabled: boolean;
+  readonly breaker?: { readonly state: string };
+}
+
+interface Replayed {
+  readonly replayed: readonly object[];
+  readonly cursor?: string;
 }
 
 export const APP_VERBS: Readonly<Record<string, AppVerb>> = {
@@ -76,6 +82,29 @@ export const APP_VERBS: Readonly<Record<string, AppVerb>> = {
     const link = (await queue.ask('POST', `${pathOf(asked)}/portal`, body)) as { url: string };
     write(shown(asked, link, () => `${link.url}\n`));
   },
+
+  async 'apps revoke'(asked, { queue, write }) {
+    const { link } = asked.options;
+    await queue.ask('POST', `${pathOf(asked)}/portal/revoke`, link === undefined ? {} : { link });
+    write(
+      shown(asked, { id: asked.words[0], link }, () => (link === undefined ? 'all links revoked\n' : 'link revoked\n')),
+    );
+  },
+
+  async 'apps enable'(asked, { queue, write }) {
+    const endpoint = asked.words[1] ?? '';
+    const path = `${pathOf(asked)}/endpoints/${encodeURIComponent(endpoint)}/enable`;
+    const replay = asked.flags.has('replay');
+    let page = (await queue.ask('POST', path, { replay })) as Replayed;
+    let count = page.replayed.length;
+    while (page.cursor !== undefined) {
+      const body = { which: 'failed', endpointId: endpoint, cursor: page.cursor };
+      page = (await queue.ask('POST', `${pathOf(asked)}/replay`, body)) as Replayed;
+      count += page.replayed.length;
+    }
+    const done = { endpoint, replayed: count };
+    write(shown(asked, done, () => `${endpoint} is enabled. Messages sent again: ${count}.\n`));
+  },
 };
 
 function pathOf({ words: [id = ''] }: ParsedArguments): string {
@@ -86,6 +115,7 @@ function rowOf({ id, uid = '', name, endpoints }: ShownApplication): string[] {
   return [id, uid, name, String(endpoints)];
 }
 
-function endpointRow({ id, url, eventTypes, disabled }: ShownEndpoint): string[] {
-  return [id, disabled ? 'disabled' : 'active', eventTypes.length === 0 ? 'all' : eventTypes.join(' '), url];
+function endpointRow({ id, url, eventTypes, disabled, breaker }: ShownEndpoint): string[] {
+  const state = breaker === undefined || breaker.state === 'closed' ? 'active' : `stopped (${breaker.state})`;
+  return [id, disabled ? 'disabled' : state, eventTypes.length === 0 ? 'all' : eventTypes.join(' '), url];
 }

@@ -67,7 +67,11 @@ export const DESTINATION_VERBS: Readonly<Record<string, DestinationVerb>> = {
     const whole = Object.entries(WHOLE_RULES).flatMap(([member, option]) =>
       options[option] === undefined ? [] : [[member, Number(options[option])] as const],
     );
-    const given = { ...Object.fromEntries(whole), ...(options.messages && { messages: options.messages }) };
+    const texts = {
+      ...(options.messages && { messages: options.messages }),
+      ...(options['notify-url'] && { notifyUrl: options['notify-url'] }),
+    };
+    const given = { ...Object.fromEntries(whole), ...texts };
     const isGiven = Object.keys(given).length > 0;
     if (flags.has('on') && flags.has('off')) throw new RefusedCommand('give --on or --off, not both');
     if (isGiven && !flags.has('on')) throw new RefusedCommand('rules are set with --on');

@@ -288,6 +288,7 @@ export const QUEUE_REFUSALS = {
   readOnly: { status: 403, text: 'a read-only token may not do this' },
   notOfPortal: { status: 403, text: 'a link to the portal of an application is only for that application' },
   suspended: { status: 403, text: 'the account is suspended' },
+  stoppedBySender: { status: 403, text: 'the sender of the webhooks has disabled this address' },
   hookNotFound: { status: 404, text: 'no such webhook' },
   noLanguageModels: { status: 404, text: 'language model routes are not available on this server' },
   burst: { status: 429, text: 'too many requests in this second' },

@@ -8,7 +8,15 @@ export interface QueueGrant {
   readonly role: 'standard' | 'read-only';
   readonly terms: AccountTerms;
   /** Set for the holder of a link to the portal: only routes of this application are open. */
-  readonly portal?: { readonly application: string; readonly untilMs: number } | undefined;
+  readonly portal?: PortalMark | undefined;
+}
+
+/** The link to a portal that a call has. */
+export interface PortalMark {
+  readonly application: string;
+  readonly untilMs: number;
+  readonly id: string;
+  readonly generation: number;
 }
 
 export interface QueueAccess {

@@ -149,14 +149,21 @@ export class QueueSpec {
     return this;
   }
 
-  /** Asks, and goes through all steps of what takes some. */
-  ask(command: QueueCommand): QueueReply {
+  /**
+   * Asks, and goes through all steps of a long command.
+   * @param take runs each step; the default only runs it
+   */
+  ask(command: QueueCommand, take: (step: () => void) => void = (step) => step()): QueueReply {
     const result = this.engine.execute(command, this.context, this.#record);
     if (!('next' in result)) return result;
-    for (;;) {
-      const step = result.next();
-      if (step.done === true) return step.value;
+    let reply: QueueReply | undefined;
+    while (reply === undefined) {
+      take(() => {
+        const step = result.next();
+        if (step.done === true) reply = step.value;
+      });
     }
+    return reply;
   }
 
   publish(...items: PublishItem[]): QueueReply {

@@ -115,6 +115,14 @@ function appsLine(run: RunVerb): Command {
   dataVerb(apps, 'portal <app>', 'prints a link to the portal of an application', ofApps)
     .option('--expires-in <duration>', 'how long the link is valid (1h)')
     .option('--read-only', 'the holder makes no changes');
+  dataVerb(apps, 'revoke <app>', 'revokes the links to the portal of an application', ofApps).option(
+    '--link <link>',
+    'only this link: its id, token or URL',
+  );
+  dataVerb(apps, 'enable <app> <endpoint>', 'lets a stopped endpoint have its messages again', ofApps).option(
+    '--replay',
+    'sends its messages of the DLQ again, too',
+  );
   return apps;
 }
 
@@ -164,7 +172,8 @@ function destinationsLine(run: RunVerb): Command {
     .addOption(wholeOption('--seconds <n>', 'the time over which they stretch (60)'))
     .addOption(wholeOption('--probe-seconds <n>', 'the wait before the first probe (60)'))
     .addOption(wholeOption('--disable-after-seconds <n>', 'the time of failures that disables (432000)'))
-    .option('--messages <fate>', 'wait or dlq: the messages of a stopped destination (wait)');
+    .option('--messages <fate>', 'wait or dlq: the messages of a stopped destination (wait)')
+    .option('--notify-url <url>', 'gets a message when a destination is stopped, disabled or working again');
   return destinations;
 }
 

@@ -1,6 +1,7 @@
 /**
  * Calls of the portal. The link has the application in its path and the token after `#`, so that the token is in no
- * log of a server; it is removed from the address and kept for the tab.
+ * log of a server. It is removed from the address and kept for the tab. In a frame without storage it stays in the address,
+ * so that the frame can be reloaded.
  */
 import type { Operations, Schemas } from '#api';
 import { answered, CallError, type CallOptions, placed } from '../api/call.js';
@@ -19,10 +20,17 @@ const at = location.pathname.indexOf(ROOT);
 const base = location.pathname.slice(0, Math.max(0, at));
 export const application = decodeURIComponent(location.pathname.slice(at + ROOT.length).replace(/\/.*$/, ''));
 
-const inAddress = location.hash.slice(1);
-if (inAddress !== '') {
-  sessionStorage.setItem(TOKEN, inAddress);
-  history.replaceState(null, '', location.pathname);
+const token = keptToken(location.hash.slice(1));
+
+function keptToken(inAddress: string): string {
+  try {
+    if (inAddress === '') return sessionStorage.getItem(TOKEN) ?? '';
+    sessionStorage.setItem(TOKEN, inAddress);
+    history.replaceState(null, '', location.pathname);
+  } catch {
+    // Browsers that block cookies of other sites deny a frame its storage.
+  }
+  return inAddress;
 }
 
 /** Calls an operation of the application. @throws CallError */
@@ -31,7 +39,7 @@ export async function ask<O extends keyof Operations & `${string} /v2/apps/{id}/
   options: CallOptions = {},
 ): Promise<Operations[O]> {
   const [method, path] = placed(operation, { ...options, path: { id: application, ...options.path } });
-  const headers = { Authorization: `Bearer ${sessionStorage.getItem(TOKEN) ?? ''}` };
+  const headers = { Authorization: `Bearer ${token}` };
   return (await answered(method, base + path, { ...options, headers })) as Operations[O];
 }
 

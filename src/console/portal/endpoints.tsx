@@ -7,6 +7,7 @@ import { Empty, Failure, Loading } from '../parts/states.js';
 import { failed, said } from '../parts/toast.js';
 import { ask, type Endpoint, type Secret } from './api.js';
 import { EndpointForm } from './endpoint-form.js';
+import { Stopped } from './stopped.js';
 import { word } from './words.js';
 
 export function Endpoints({ isReadOnly }: { readonly isReadOnly: boolean }) {
@@ -94,6 +95,7 @@ function Listed({ endpoint, isReadOnly, onEdit, onChanged }: ListedProps) {
         <h2 class="wrap-anywhere">{url}</h2>
         {disabled && <span class="badge warn">{word('disabled')}</span>}
       </div>
+      <Stopped endpoint={endpoint} isReadOnly={isReadOnly} onChanged={onChanged} />
       {description !== '' && <p>{description}</p>}
       <p class="muted wrap-anywhere">{eventTypes.length === 0 ? word('allTypes') : eventTypes.join(', ')}</p>
       {!isReadOnly && (

@@ -15,7 +15,7 @@ import {
 import { beyondQuota } from '../error-map.js';
 import type { LargeDocument } from '../http/large-json.js';
 import { type HeaderWords, invalid, RefusedRequest } from '../http/refused.js';
-import type { MessageDestination } from './destination.js';
+import { destinationOf, type MessageDestination } from './destination.js';
 import { withTrace } from './message-trace.js';
 import type { QueueCall } from './queue-call.js';
 
@@ -95,4 +95,10 @@ function refuseCallback(call: QueueCall, what: string, { url, settings }: Callba
 export function refuseForbidden(call: QueueCall, what: string, url: string): void {
   const reason = call.endpoint.parts.destinations.refusalOf(url);
   if (reason !== undefined) throw invalid(`invalid ${what} url: ${reason}`);
+}
+
+/** @throws Refused 400 for a text that is no URL, and for an address that deliveries may not call */
+export function refuseNotUrl(call: QueueCall, url: string): void {
+  if (destinationOf(url).kind === 'group') throw invalid('notifyUrl: must begin with http:// or https://');
+  refuseForbidden(call, 'notifyUrl', url);
 }

@@ -9,6 +9,7 @@ import { inOrder, type PipelineContext, readsBody, type Stage } from '../http/ap
 import { EndpointRequest, RequestBodyReader } from '../http/index.js';
 import { RefusedRequest } from '../http/refused.js';
 import { routed } from '../http/routing.js';
+import { refuseRevoked } from './applications/application-in.js';
 import { PORTAL_ROOT } from './applications/portal-page.js';
 import { splitTarget } from './destination.js';
 import type { CallExchange, QueueCall, QueueRoute } from './queue-call.js';
@@ -104,6 +105,7 @@ function routerOf(endpoint: QueueEndpoint): Stage<State> {
     const body = route.permission === 'open' ? ofHooks : usual;
     await body(context, async () => {
       if (state.body !== undefined) call.body = state.body;
+      if (portal !== undefined) await refuseRevoked(call, portal);
       await route.handle(call, { path, query: {}, body: {} });
     });
   });

@@ -63,6 +63,6 @@ export const MAX_REPLAYS = 100;
 export const REPLAYED_TOGETHER_BYTES = 4 * MIB;
 /** A replaced secret signs for a day: the time to deploy the new one. */
 export const DEFAULT_SECRET_KEEP_MS = 24 * 3_600_000;
-/** A link to the portal is made for each visit, so an hour is enough. It cannot be revoked: a week at most. */
+/** A link to the portal is made for each visit, so an hour is enough. A revoked one is kept until its end: a week at most. */
 export const DEFAULT_PORTAL_SECONDS = 3_600;
 export const MAX_PORTAL_SECONDS = 7 * 24 * 3_600;

@@ -290,7 +290,9 @@ describe('the OpenAPI document describes every answer', function () {
     });
     await q('POST /v2/apps/{id}/replay', `/v2/apps/${id}/replay`, { body: { which: 'all', from: 1 } });
     await q('GET /v2/apps/{id}/event-types', `/v2/apps/${id}/event-types`);
+    await q('POST /v2/apps/{id}/endpoints/{endpoint}/enable', `${at}/enable`, { body: { replay: true } });
     await q('POST /v2/apps/{id}/portal', `/v2/apps/${id}/portal`);
+    await q('POST /v2/apps/{id}/portal/revoke', `/v2/apps/${id}/portal/revoke`);
     await q('GET /v2/apps/{id}/portal', `/v2/apps/${id}/portal`);
     await q('DELETE /v2/apps/{id}/endpoints/{endpoint}', at);
     await q('DELETE /v2/apps/{id}', `/v2/apps/${id}`);

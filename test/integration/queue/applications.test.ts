@@ -1,6 +1,7 @@
 /**
  * Applications on a real process: events are fanned out and signed as Standard Webhooks has it, retried under the same
- * id, replayed from the DLQ and from the log; a link to the portal opens one application, for its time. Proves PTL1–PTL3.
+ * id, replayed from the DLQ and from the log; a link to the portal opens one application, until its end or
+ * until it is revoked. Proves PTL1–PTL4.
  */
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
@@ -220,5 +221,126 @@ describe('applications', function () {
     expect(await status('GET', `/v2/apps/${app}/endpoints`, reader.token)).to.equal(200);
     expect(await status('GET', `/v2/apps/${app}/endpoints/${endpoint}/secrets`, reader.token)).to.equal(403);
     expect(await status('POST', `/v2/apps/${app}/replay`, reader.token)).to.equal(403);
+  });
+
+  describe('a revoked link', () => {
+    const made = async (at = app) =>
+      (await post(`/v2/apps/${at}/portal`)) as { id: string; token: string; url: string };
+    const statusOf = async (token: string, at = `/v2/apps/${app}/endpoints`) => (await queue.get(at, { token })).status;
+
+    it('POST /v2/apps/<id>/portal/revoke ends one link by id, token or URL, and no other (PTL4)', async () => {
+      const [byId, byToken, byUrl, other] = [await made(), await made(), await made(), await made()];
+      for (const { token } of [byId, byToken, byUrl]) expect(await statusOf(token)).to.equal(200);
+      for (const link of [byId.id, byToken.token, byUrl.url]) await post(`/v2/apps/${app}/portal/revoke`, { link });
+      for (const { token } of [byId, byToken, byUrl]) {
+        expect(await statusOf(token)).to.equal(401);
+        expect(await statusOf(token, `/v2/apps/${app}/portal`)).to.equal(401);
+      }
+      expect(await statusOf(other.token)).to.equal(200);
+    });
+
+    it('without a link all links of the application end, and later ones are valid', async () => {
+      const neighbour = ((await post('/v2/apps', { name: 'Neighbour' })) as { id: string }).id;
+      const [first, second, ofNeighbour] = [await made(), await made(), await made(neighbour)];
+      await post(`/v2/apps/${app}/portal/revoke`);
+      for (const { token } of [first, second]) expect(await statusOf(token)).to.equal(401);
+      expect(await statusOf(ofNeighbour.token, `/v2/apps/${neighbour}/endpoints`)).to.equal(200);
+      expect(await statusOf((await made()).token)).to.equal(200);
+    });
+
+    it('the holder of a link revokes none, and a link of another application is refused', async () => {
+      const { token } = await made();
+      const neighbour = ((await post('/v2/apps', { name: 'Neighbour' })) as { id: string }).id;
+      expect((await queue.post(`/v2/apps/${app}/portal/revoke`, { token, body: {} })).status).to.equal(403);
+      for (const link of [token, 'plk_', 'mpt_forged']) {
+        expect((await queue.post(`/v2/apps/${neighbour}/portal/revoke`, { body: { link } })).status).to.equal(400);
+      }
+      expect(await statusOf(token)).to.equal(200);
+      ok(await queue.delete(`/v2/apps/${app}`));
+      expect(await statusOf(token)).to.equal(404);
+    });
+  });
+
+  describe('a stopped endpoint', () => {
+    interface Shown {
+      readonly breaker?: { readonly state: string; readonly reason?: string; readonly error?: string };
+    }
+    const shown = async (endpoint: string) => ok(await queue.get(`/v2/apps/${app}/endpoints/${endpoint}`)) as Shown;
+    let owner: string;
+
+    before(async () => {
+      owner = queue.sink.path('owner');
+      await post('/v2/destinations/rules', { notifyUrl: queue.sink.url(owner), messages: 'dlq' });
+    });
+    after(async () => ok(await queue.delete('/v2/destinations/rules')));
+
+    it('is shown, told to owner and customer, and the customer enables it with its missed messages', async () => {
+      const customer = queue.sink.path('customer');
+      ok(await queue.patch(`/v2/apps/${app}`, { body: { notifyUrl: queue.sink.url(customer) } }));
+      const endpoint = await add();
+      const [secret] = await secretsOf(endpoint);
+      queue.sink.answer(path, { status: 410 }, { status: 200 });
+      await send({}, { 'Svc-Retries': '0' });
+      await eventually(async () => {
+        expect((await shown(endpoint)).breaker).to.include({
+          state: 'disabled',
+          reason: 'gone',
+          error: 'HTTP status 410',
+        });
+      }, TIMEOUT);
+      const about = { type: 'endpoint.disabled', applicationId: app, endpointId: endpoint };
+      const told = async (at: string) => {
+        const call = await queue.sink.call(at);
+        const { type, data } = JSON.parse(call.body) as { type: string; data: Record<string, string> };
+        return { call, about: { type, applicationId: data.applicationId, endpointId: data.endpointId } };
+      };
+      expect((await told(owner)).about).to.deep.equal(about);
+      const ofCustomer = await told(customer);
+      expect(ofCustomer.about).to.deep.equal(about);
+      verified(ofCustomer.call, secret?.key ?? '');
+      // It goes to the DLQ without an attempt.
+      await send({}, { 'Svc-Retries': '0' });
+      const { token } = (await post(`/v2/apps/${app}/portal`)) as { token: string };
+      const at = `/v2/apps/${app}/endpoints/${endpoint}/enable`;
+      const answer = await eventually(async () => {
+        const both = await messages(`endpointId=${endpoint}&state=FAILED`);
+        expect(both.length).to.be.at.least(2);
+        return ok(await queue.post(at, { token, body: { replay: true } })) as { replayed: object[] };
+      }, TIMEOUT);
+      expect(answer.replayed).to.have.length(2);
+      await queue.sink.arrived(path, 3);
+      await eventually(async () => expect(await shown(endpoint)).not.to.have.property('breaker'), TIMEOUT);
+    });
+
+    it('a customer cannot enable an address that the owner has disabled', async () => {
+      const endpoint = await add();
+      const { token } = (await post(`/v2/apps/${app}/portal`)) as { token: string };
+      await post('/v2/destinations/disable', { url: queue.sink.url(path) });
+      const at = `/v2/apps/${app}/endpoints/${endpoint}/enable`;
+      const refused = await queue.post(at, { token, body: {} });
+      expect([refused.status, refused.json]).to.deep.equal([
+        403,
+        { error: 'the sender of the webhooks has disabled this address' },
+      ]);
+      const other = ((await post('/v2/apps', { name: 'Other' })) as { id: string }).id;
+      expect((await queue.post(`/v2/apps/${other}/endpoints/${endpoint}/enable`, { token, body: {} })).status).to.equal(
+        403,
+      );
+      expect((await shown(endpoint)).breaker).to.include({ state: 'disabled' });
+      await post(at);
+      expect(await shown(endpoint)).not.to.have.property('breaker');
+    });
+  });
+
+  it('the rate of an application bounds the deliveries of all its endpoints', async () => {
+    ok(await queue.patch(`/v2/apps/${app}`, { body: { rate: 2, ratePeriodSeconds: 2 } }));
+    await add();
+    await add();
+    const sentAtMs = Date.now();
+    for (let at = 0; at < 3; at += 1) await send();
+    const calls = await queue.sink.arrived(path, 6);
+    // Three periods with two starts each: the last start is at least two periods after the first.
+    expect(calls).to.have.length(6);
+    expect(Date.now() - sentAtMs).to.be.at.least(2_000);
   });
 });

@@ -135,7 +135,7 @@ describe('millrace: the commands for keys, messages and runs', function () {
     expect(text).to.match(/run a process:\n {2}serve.*keys:\n {2}get.*messages and workflows:\n {2}publish/s);
   });
 
-  it('apps create, list, endpoints, send, portal and delete an application', async () => {
+  it('apps create, list, endpoints, send, portal, revoke, enable and delete an application', async () => {
     const id = (await run('apps', 'create', 'Customer Ltd', '--uid', 'customer-17')).trim();
     expect(await run('apps', 'list', '--search', 'customer')).to.match(
       new RegExp(`^ID +UID +NAME +ENDPOINTS\n${id} +customer-17 +Customer Ltd +0\n$`),
@@ -147,6 +147,10 @@ describe('millrace: the commands for keys, messages and runs', function () {
     expect(await run('apps', 'portal', id, '--read-only', '--expires-in', '5m')).to.match(
       new RegExp(`/portal/${id}#mpt_[A-Za-z0-9._-]+\n$`),
     );
+    expect(await run('apps', 'revoke', id)).to.equal('all links revoked\n');
+    expect(await run('apps', 'revoke', id, '--link', 'plk_aaaabbbbcccc')).to.equal('link revoked\n');
+    const absent = await runMillrace(['apps', 'enable', id, 'ep_absent', '--replay'], env);
+    expect(absent.stderr).to.include('404 {"error":"endpoint ep_absent not found"}');
     expect(await run('apps', 'delete', id)).to.equal(`${id} deleted\n`);
   });
 

@@ -1,14 +1,18 @@
-/** Applications, their endpoints, secrets and event types. Proves APP1–APP3. */
+/** Applications, their endpoints, secrets and event types. Proves APP1–APP4. */
 import { expect } from 'chai';
 import {
   isSigning,
+  MAX_APPLICATION_COUNT,
   MAX_APPLICATION_ENDPOINTS,
+  MAX_APPLICATIONS,
   MAX_ENDPOINT_SECRETS,
   MAX_EVENT_TYPES,
+  MAX_REVOKED_LINKS,
   MAX_SECRET_KEEP_MS,
   type QueueCommandOf,
   type QueueReplyOf,
 } from '../../../src/domain/queue/index.js';
+import { processorMsOf } from '../../support/processor-time.js';
 import { item, QueueSpec } from '../../support/queue-spec.js';
 
 type Changes<Type extends 'SetApplication' | 'SetApplicationEndpoint' | 'SetEventType'> = Partial<QueueCommandOf<Type>>;
@@ -142,6 +146,51 @@ describe('queue: applications', () => {
     expect(list(undefined, 'app_3', 3)).to.deep.equal([['app_4'], undefined, 4, [0]]);
     expect(list('FIRM', undefined, 9)[0]).to.deep.equal(['app_2', 'app_3', 'app_4']);
     expect(list('customer', undefined, 9)[0]).to.deep.equal(['app_1']);
+  });
+
+  it('10,000 applications are listed in pages, in steps of about a millisecond, and one more is refused', () => {
+    for (let at = 0; at < MAX_APPLICATIONS - 1; at += 1) app({ id: `more${at}`, uid: `u${at}`, name: `Firm ${at}` });
+    isRefused(app({ id: 'one too many' }), 'TOO_MANY', `at most ${MAX_APPLICATIONS} applications`);
+    const seen = new Set<string>();
+    let longestMs = 0;
+    for (let after: string | undefined; ; ) {
+      const command = { type: 'ListApplications', search: 'FIRM', after, count: MAX_APPLICATION_COUNT } as const;
+      const reply = queue.ask(command, (step) => {
+        longestMs = Math.max(longestMs, processorMsOf(step));
+      }) as QueueReplyOf<'Applications'>;
+      expect(reply.applications.length).to.be.at.most(MAX_APPLICATION_COUNT);
+      for (const { id } of reply.applications) seen.add(id);
+      after = reply.after;
+      if (after === undefined) break;
+    }
+    expect(seen.size).to.equal(MAX_APPLICATIONS - 1);
+    // Of processor time: a step that sorted all of them would take several times as long.
+    expect(longestMs).to.be.lessThan(50);
+    expect(queue.engine.heldAt(queue.nowMs).memoryBytes).to.be.lessThan(16 * 1024 * 1024);
+  });
+
+  it('links to the portal are revoked one by one until their ends, or all by a generation (APP4)', () => {
+    const untilMs = queue.nowMs + 1000;
+    const revoke = (members: Partial<QueueCommandOf<'RevokePortalLinks'>>) =>
+      queue.ask({ type: 'RevokePortalLinks', application: APP, generation: undefined, link: undefined, ...members });
+    const links = () => shown().application.portalLinks;
+    isRefused(revoke({ application: 'app_9', generation: 1 }), 'NOT_FOUND', 'app_9');
+    revoke({ link: { id: 'a', untilMs } });
+    const events = queue.journal.length;
+    revoke({ link: { id: 'a', untilMs } });
+    expect(queue.journal.length).to.equal(events);
+    expect(links()).to.deep.equal({ generation: 0, revoked: [{ id: 'a', untilMs }] });
+    app({ isNew: false, name: 'Other' });
+    expect(links()?.revoked).to.have.length(1);
+    queue.pass(1001);
+    revoke({ link: { id: 'b', untilMs: queue.nowMs + 1000 } });
+    expect(links()?.revoked.map(({ id }) => id)).to.deep.equal(['b']);
+    for (let at = 1; at < MAX_REVOKED_LINKS; at += 1) revoke({ link: { id: `l${at}`, untilMs: queue.nowMs + 1000 } });
+    isRefused(revoke({ link: { id: 'more', untilMs: queue.nowMs + 1000 } }), 'TOO_MANY', 'revoke all of them');
+    revoke({ generation: 1 });
+    revoke({ generation: 1 });
+    expect(links()).to.deep.equal({ generation: 1, revoked: [] });
+    expect(queue.rebuilt().digest()).to.equal(queue.digest());
   });
 
   it('a webhook names its application and endpoint, and a snapshot has the same state', () => {

@@ -188,6 +188,81 @@ describe('queue: circuit breakers of destinations', () => {
     expect(breakers(queue)).to.deep.equal([]);
   });
 
+  describe('notices', () => {
+    const OWNER = 'https://owner.example/notices';
+    const CUSTOMER = 'https://customer.example/notices';
+    const webhook = { application: 'app_1', endpoint: 'ep_1', id: 'evt_1', eventType: 'a.b' };
+    const told = ({ journal }: QueueSpec) =>
+      journal.flatMap((event) => {
+        if (event.type !== 'MessageAccepted' || !event.envelope.settings.labels.includes('notice')) return [];
+        const { type, data } = JSON.parse(Buffer.from(event.body.content ?? []).toString()) as {
+          type: string;
+          data: Record<string, unknown>;
+        };
+        return [{ url: event.envelope.url, type, data, envelope: event.envelope }];
+      });
+    const withCustomer = () => {
+      const queue = guarded({ notifyUrl: OWNER });
+      const none = { uid: 'customer-1', name: undefined, metadata: undefined, rate: undefined };
+      queue.ask({ type: 'SetApplication', id: 'app_1', isNew: true, ...none, notifyUrl: CUSTOMER });
+      return queue;
+    };
+    const failed = (queue: QueueSpec, id: string, status: number) => {
+      queue.publish({ ...item(id, { maxRetries: 0 }), webhook });
+      queue.work();
+      queue.outcome(id, status);
+    };
+
+    it('owner and customer get one message each when an endpoint is disabled, and when it works again (BRN1, BRN2)', () => {
+      const queue = withCustomer();
+      failed(queue, 'a', 410);
+      const notices = told(queue);
+      expect(notices.map(({ url, type }) => [url, type])).to.deep.equal([
+        [OWNER, 'endpoint.disabled'],
+        [CUSTOMER, 'endpoint.disabled'],
+      ]);
+      expect(notices[0]?.data).to.include({
+        url: URL_A,
+        state: 'disabled',
+        reason: 'gone',
+        applicationId: 'app_1',
+        applicationUid: 'customer-1',
+        endpointId: 'ep_1',
+        responseStatus: 410,
+      });
+      expect(notices[0]?.envelope.webhook).to.equal(undefined);
+      expect(notices[1]?.envelope).to.deep.include({ topicName: 'app_1', endpointName: 'ep_1' });
+      expect(notices[1]?.envelope.webhook?.eventType).to.equal('endpoint.disabled');
+      queue.ask({ type: 'SetBreaker', url: URL_A, isDisabled: false });
+      queue.ask({ type: 'SetBreaker', url: URL_A, isDisabled: false });
+      expect(told(queue).map(({ type }) => type)).to.deep.equal([
+        'endpoint.disabled',
+        'endpoint.disabled',
+        'endpoint.recovered',
+      ]);
+    });
+
+    it('an address has no message about itself, and messages in the same state have none (BRN1, BRN3)', () => {
+      const queue = guarded({ notifyUrl: `${URL_A}?key=1` });
+      failed(queue, 'a', 410);
+      expect(told(queue)).to.deep.equal([]);
+      const other = withCustomer();
+      failed(other, 'a', 500);
+      failed(other, 'b', 410);
+      other.ask({ type: 'SetBreaker', url: URL_A, isDisabled: true });
+      expect(told(other)).to.have.length(2);
+    });
+
+    it('a successor has the same messages, and sends no second one', () => {
+      const queue = withCustomer();
+      failed(queue, 'a', 410);
+      const next = queue.rebuilt();
+      expect(next.digest()).to.equal(queue.digest());
+      next.ask({ type: 'SetBreaker', url: URL_A, isDisabled: true });
+      expect(told(next)).to.deep.equal([]);
+    });
+  });
+
   it('rules outside of their bounds are refused with the name of the member', () => {
     const queue = new QueueSpec();
     expect(queue.ask({ type: 'SetBreakerRules', rules: { ...RULES, failures: 0 } })).to.include({

@@ -7,7 +7,7 @@ import { useQueueUrl } from '../../api/queue-url.js';
 import { mayChange } from '../../api/session.js';
 import { Badge } from '../../parts/badge.js';
 import { CopyButton } from '../../parts/code.js';
-import { Dialog } from '../../parts/dialog.js';
+import { asked, Dialog } from '../../parts/dialog.js';
 import { TextField } from '../../parts/field.js';
 import { Icon } from '../../parts/icon.js';
 import { Shown } from '../../parts/states.js';
@@ -20,14 +20,14 @@ import type { TabProps } from './tab.js';
 type Application = Schemas['ListedApplication'];
 
 export function ApplicationsTab({ account }: TabProps) {
-  const asked = useAsk(account, () => ofQueue(account, 'GET /v2/apps'));
+  const listed = useAsk(account, () => ofQueue(account, 'GET /v2/apps'));
   const shown = useSignal<Application | 'new' | undefined>(undefined);
   const open = (one: Application | 'new') => () => {
     shown.value = one;
   };
   const close = () => {
     shown.value = undefined;
-    void asked.reload();
+    void listed.reload();
   };
   const columns: readonly Column<Application>[] = [
     {
@@ -52,7 +52,7 @@ export function ApplicationsTab({ account }: TabProps) {
           </button>
         </div>
       )}
-      <Shown asked={asked}>
+      <Shown asked={listed}>
         {({ applications }) => (
           <Table
             label="Applications"
@@ -108,7 +108,7 @@ interface ApplicationProps extends NewProps {
 
 function ApplicationDialog({ account, application: { id, name }, onClose }: ApplicationProps) {
   const path = { id };
-  const asked = useAsk(`${account} ${id}`, () => ofQueue(account, 'GET /v2/apps/{id}/endpoints', { path }));
+  const listed = useAsk(`${account} ${id}`, () => ofQueue(account, 'GET /v2/apps/{id}/endpoints', { path }));
   const link = useSignal<string | undefined>(undefined);
   const queueUrl = useQueueUrl();
   const makeLink = () =>
@@ -116,21 +116,23 @@ function ApplicationDialog({ account, application: { id, name }, onClose }: Appl
       const { token } = await ofQueue(account, 'POST /v2/apps/{id}/portal', { path });
       link.value = `${queueUrl}/portal/${id}#${token}`;
     }, 'The link is valid for an hour.');
+  const revoke = async () => {
+    const isSure = await asked({
+      title: 'Revoke all links',
+      text: 'Open pages of the portal end, too.',
+      action: 'Revoke',
+      isDangerous: true,
+    });
+    if (!isSure) return;
+    link.value = undefined;
+    await doing(
+      () => ofQueue(account, 'POST /v2/apps/{id}/portal/revoke', { path, body: {} }),
+      'All links are revoked.',
+    );
+  };
   return (
     <Dialog title={name === '' ? id : name} isLarge onClose={onClose}>
-      <Shown asked={asked}>
-        {(endpoints) => (
-          <ul class="stack tight">
-            {endpoints.length === 0 && <li>There are no endpoints.</li>}
-            {endpoints.map(({ id: endpoint, url, eventTypes, disabled }) => (
-              <li key={endpoint} class="wrap-anywhere">
-                {url} {disabled && <Badge tone="warn">disabled</Badge>}
-                <span class="small muted"> {eventTypes.length === 0 ? 'all event types' : eventTypes.join(', ')}</span>
-              </li>
-            ))}
-          </ul>
-        )}
-      </Shown>
+      <Shown asked={listed}>{(endpoints) => <EndpointList endpoints={endpoints} />}</Shown>
       {link.value !== undefined && (
         <div class="row">
           <a class="wrap-anywhere" href={link.value} target="_blank" rel="noreferrer">
@@ -144,6 +146,26 @@ function ApplicationDialog({ account, application: { id, name }, onClose }: Appl
           Make a link to the portal
         </button>
       )}
+      {mayChange.value && (
+        <button type="button" class="button" onClick={() => void revoke()}>
+          Revoke all links
+        </button>
+      )}
     </Dialog>
+  );
+}
+
+function EndpointList({ endpoints }: { readonly endpoints: readonly Schemas['ApplicationEndpoint'][] }) {
+  return (
+    <ul class="stack tight">
+      {endpoints.length === 0 && <li>There are no endpoints.</li>}
+      {endpoints.map(({ id, url, eventTypes, disabled, breaker }) => (
+        <li key={id} class="wrap-anywhere">
+          {url} {disabled && <Badge tone="warn">disabled</Badge>}
+          {breaker !== undefined && breaker.state !== 'closed' && <Badge tone="bad">stopped</Badge>}
+          <span class="small muted"> {eventTypes.length === 0 ? 'all event types' : eventTypes.join(', ')}</span>
+        </li>
+      ))}
+    </ul>
   );
 }

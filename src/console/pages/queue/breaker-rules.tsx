@@ -1,5 +1,5 @@
 /** The form with the rules of circuit breakers. */
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import type { Schemas } from '#api';
 import { ofQueue } from '../../api/call.js';
 import { Dialog } from '../../parts/dialog.js';
@@ -21,6 +21,7 @@ export function BreakerRules({ account, rules, onClose }: RulesProps) {
   const probeSeconds = useSignal(String(rules?.probeSeconds ?? 60));
   const days = useSignal(String((rules?.disableAfterSeconds ?? 5 * DAY_SECONDS) / DAY_SECONDS));
   const messages = useSignal<string>(rules?.messages ?? 'wait');
+  const notifyUrl = useSignal(rules?.notifyUrl ?? '');
   const save = async (event: Event) => {
     event.preventDefault();
     const body = {
@@ -29,6 +30,7 @@ export function BreakerRules({ account, rules, onClose }: RulesProps) {
       probeSeconds: Number(probeSeconds.value),
       disableAfterSeconds: Math.round(Number(days.value) * DAY_SECONDS),
       messages: messages.value === 'dlq' ? ('dlq' as const) : ('wait' as const),
+      ...(notifyUrl.value !== '' && { notifyUrl: notifyUrl.value }),
     };
     const done = 'Circuit breakers are on.';
     if (await doing(() => ofQueue(account, 'POST /v2/destinations/rules', { body }), done)) onClose();
@@ -57,6 +59,7 @@ export function BreakerRules({ account, rules, onClose }: RulesProps) {
             ['dlq', 'go to the DLQ'],
           ]}
         />
+        <NoticesField value={notifyUrl} />
         <div class="row">
           <button type="submit" class="button primary">
             Save
@@ -69,5 +72,17 @@ export function BreakerRules({ account, rules, onClose }: RulesProps) {
         </div>
       </form>
     </Dialog>
+  );
+}
+
+function NoticesField({ value }: { readonly value: Signal<string> }) {
+  return (
+    <TextField
+      label="Address for notices"
+      type="url"
+      value={value}
+      placeholder="https://"
+      hint="It gets a message when a destination is stopped, disabled or working again."
+    />
   );
 }

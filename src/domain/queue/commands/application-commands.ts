@@ -5,7 +5,10 @@
  *  APP1 a change names only the members that change; the owner merges it with the present record
  *  APP2 a uid belongs to one application of the account, and is the id of none
  *  APP3 a replaced secret signs until its end; a rotation forgets those that have ended, and at least one remains
+ *  APP4 a link to the portal is revoked by its id, which is kept until its end, or with all of its generation
  */
+import { calledUrl } from '../../../kernel/index.js';
+import { TopN } from '../collections/top-n.js';
 import { Growth, heldRefusal } from '../messages/held-refusal.js';
 import type { QueueTurn } from '../messages/turn.js';
 import type { Application, ApplicationEndpoint, EndpointSecret, EventType } from '../model/application-records.js';
@@ -17,10 +20,14 @@ import {
   MAX_APPLICATIONS,
   MAX_ENDPOINT_SECRETS,
   MAX_EVENT_TYPES,
+  MAX_REVOKED_LINKS,
   MAX_SECRET_KEEP_MS,
 } from '../model/limits.js';
+import { breakerUrlOf } from '../model/state/breakers.js';
 
 const DONE: QueueReply = { type: 'Done' };
+/** Applications that one step looks at: about a millisecond. */
+const LOOKED_AT_ONCE = 1000;
 
 export function setApplication(command: QueueCommandOf<'SetApplication'>, turn: QueueTurn): QueueReply {
   const { state, context, evolve } = turn;
@@ -35,6 +42,7 @@ export function setApplication(command: QueueCommandOf<'SetApplication'>, turn: 
   const atMs = Math.trunc(context.nowMs);
   const uid = command.uid ?? before?.uid;
   const rate = command.rate ?? before?.rate;
+  const notifyUrl = command.notifyUrl ?? before?.notifyUrl;
   const after: Application = {
     id,
     uid: uid === '' ? undefined : uid,
@@ -43,6 +51,8 @@ export function setApplication(command: QueueCommandOf<'SetApplication'>, turn: 
     rate: rate?.rate === 0 ? undefined : rate,
     createdAtMs: before?.createdAtMs ?? atMs,
     updatedAtMs: atMs,
+    ...(notifyUrl !== undefined && notifyUrl !== '' && { notifyUrl }),
+    ...(before?.portalLinks && { portalLinks: before.portalLinks }),
   };
   const named = after.uid === undefined ? undefined : applications.get(after.uid);
   if (named !== undefined && named.id !== id) return rejection('INVALID', `uid ${after.uid} is another application's`);
@@ -53,6 +63,28 @@ export function setApplication(command: QueueCommandOf<'SetApplication'>, turn: 
   return shown(after);
 }
 
+/** APP4 (a revoked link stays revoked until its own end). */
+export function revokePortalLinks(
+  { application: named, generation, link }: QueueCommandOf<'RevokePortalLinks'>,
+  turn: QueueTurn,
+): QueueReply {
+  const before = turn.state.applications.get(named);
+  if (before === undefined) return unknownApplication(named);
+  const atMs = Math.trunc(turn.context.nowMs);
+  const { generation: present, revoked } = before.portalLinks ?? { generation: 0, revoked: [] };
+  const isNewer = generation !== undefined && generation > present;
+  const kept = isNewer ? [] : revoked.filter(({ untilMs }) => untilMs > atMs);
+  const isAdded = link !== undefined && !kept.some(({ id }) => id === link.id);
+  if (!isNewer && !isAdded) return shown(before);
+  if (isAdded && kept.length >= MAX_REVOKED_LINKS) {
+    return rejection('TOO_MANY', `at most ${MAX_REVOKED_LINKS} links are revoked one by one: revoke all of them`);
+  }
+  const links = { generation: isNewer ? generation : present, revoked: isAdded ? [...kept, link] : kept };
+  const application = { ...before, portalLinks: links };
+  turn.evolve({ type: 'ApplicationSet', application, atMs });
+  return shown(application);
+}
+
 export function deleteApplication({ id }: QueueCommandOf<'DeleteApplication'>, turn: QueueTurn): QueueReply {
   const found = turn.state.applications.get(id);
   if (found === undefined) return unknownApplication(id);
@@ -60,27 +92,40 @@ export function deleteApplication({ id }: QueueCommandOf<'DeleteApplication'>, t
   return DONE;
 }
 
-export function getApplication(
-  { id, eventType }: QueueCommandOf<'GetApplication'>,
-  { state: { applications } }: QueueTurn,
-): QueueReply {
+export function getApplication({ id, eventType }: QueueCommandOf<'GetApplication'>, turn: QueueTurn): QueueReply {
+  const { applications } = turn.state;
   const found = applications.get(id);
   if (found === undefined) return unknownApplication(id);
   const type = eventType === undefined ? undefined : applications.eventType(eventType);
-  return { type: 'Application', application: found, endpoints: applications.endpointsOf(found.id), eventType: type };
+  const endpoints = applications.endpointsOf(found.id);
+  return { type: 'Application', application: found, endpoints, eventType: type, ...breakersOf(endpoints, turn) };
 }
 
-export function listApplications(
+/** One page in the order of ids; 10,000 applications are looked at in steps. */
+export function* listApplications(
   { search = '', after = '', count }: QueueCommandOf<'ListApplications'>,
   { state: { applications } }: QueueTurn,
-): QueueReply {
+): Generator<void, QueueReply> {
   const part = search.toLowerCase();
-  const matches = [...applications.all()].filter(({ id, uid = '', name }) =>
-    [id, uid, name].some((text) => text.toLowerCase().includes(part)),
-  );
-  const page = pageOf(matches, ({ id }) => id, after, count);
-  const endpointCounts = page.items.map(({ id }) => applications.endpointCountOf(id));
-  return { type: 'Applications', applications: page.items, endpointCounts, after: page.after, total: matches.length };
+  const page = new TopN<Application>(count, (a, b) => (a.id < b.id ? -1 : Number(a.id > b.id)));
+  let [looked, total] = [0, 0];
+  for (const application of applications.all()) {
+    looked += 1;
+    if (looked % LOOKED_AT_ONCE === 0) yield;
+    const { id, uid = '', name } = application;
+    if (part !== '' && ![id, uid, name].some((text) => text.toLowerCase().includes(part))) continue;
+    total += 1;
+    if (id > after) page.offer(application);
+  }
+  const { items, hasMore } = page;
+  const endpointCounts = items.map(({ id }) => applications.endpointCountOf(id));
+  return {
+    type: 'Applications',
+    applications: items,
+    endpointCounts,
+    after: hasMore ? items.at(-1)?.id : undefined,
+    total,
+  };
 }
 
 export function setApplicationEndpoint(command: QueueCommandOf<'SetApplicationEndpoint'>, turn: QueueTurn): QueueReply {
@@ -91,7 +136,7 @@ export function setApplicationEndpoint(command: QueueCommandOf<'SetApplicationEn
   if (owner === undefined) return unknownApplication(named);
   const before = applications.endpoint(owner.id, id);
   if (before === undefined && !isNew) return unknownEndpoint(id);
-  if (before !== undefined && isNew) return shown(owner, before);
+  if (before !== undefined && isNew) return shownEndpoint(owner, before, turn);
   if (isNew && applications.endpointCountOf(owner.id) >= MAX_APPLICATION_ENDPOINTS) {
     return rejection('TOO_MANY', `an application has at most ${MAX_APPLICATION_ENDPOINTS} endpoints`);
   }
@@ -115,7 +160,7 @@ export function setApplicationEndpoint(command: QueueCommandOf<'SetApplicationEn
   const refusal = growthRefusal(growth, isNew, turn);
   if (refusal !== undefined) return refusal;
   evolve({ type: 'ApplicationEndpointSet', endpoint: after, atMs });
-  return shown(owner, after);
+  return shownEndpoint(owner, after, turn);
 }
 
 export function deleteApplicationEndpoint(
@@ -226,6 +271,21 @@ function growthRefusal(bytes: number, isNew: boolean, { state, context }: QueueT
 
 function shown(application: Application, ...endpoints: readonly ApplicationEndpoint[]): QueueReply {
   return { type: 'Application', application, endpoints, eventType: undefined };
+}
+
+function shownEndpoint(application: Application, endpoint: ApplicationEndpoint, turn: QueueTurn): QueueReply {
+  const endpoints = [endpoint];
+  return { type: 'Application', application, endpoints, eventType: undefined, ...breakersOf(endpoints, turn) };
+}
+
+/** No member without failing destinations, as usual. */
+function breakersOf(endpoints: readonly ApplicationEndpoint[], { state: { breakers }, flows }: QueueTurn) {
+  if (breakers.size === 0) return {};
+  const found = endpoints.flatMap(({ id, url }) => {
+    const breaker = breakers.get(breakerUrlOf(calledUrl(url)));
+    return breaker === undefined ? [] : [{ endpoint: id, ...breaker, waiting: flows.stoppedAt(breaker.url) }];
+  });
+  return found.length === 0 ? {} : { breakers: found };
 }
 
 function unknownApplication(id: string): QueueReply {

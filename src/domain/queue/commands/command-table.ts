@@ -22,6 +22,7 @@ import {
   getApplication,
   listApplications,
   listEventTypes,
+  revokePortalLinks,
   rotateEndpointSecret,
   setApplication,
   setApplicationEndpoint,
@@ -108,6 +109,7 @@ export const QUEUE_COMMANDS: CommandTable = {
   ListApplications: { decide: listApplications, isRead },
   SetApplicationEndpoint: { decide: setApplicationEndpoint, isRepeatable, mayGrow },
   DeleteApplicationEndpoint: { decide: deleteApplicationEndpoint },
+  RevokePortalLinks: { decide: revokePortalLinks, isRepeatable },
   RotateEndpointSecret: { decide: rotateEndpointSecret, isRepeatable, mayGrow },
   SetEventType: {
     decide: setEventType,

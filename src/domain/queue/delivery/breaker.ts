@@ -14,6 +14,7 @@ import { LONGEST_PROBE_WAIT_MS } from '../model/limits.js';
 import type { Message } from '../model/messages/message.js';
 import type { Breaker, BreakerRules } from '../model/records.js';
 import { breakerUrlOf } from '../model/state/breakers.js';
+import { notifyOf } from './breaker-notices.js';
 
 const GONE = 410;
 const NO_PROBE = { nextProbeAtMs: 0, probes: 0, probe: undefined };
@@ -30,16 +31,16 @@ export function noteOutcome(message: Message, outcome: AttemptOutcome, turn: Que
     (outcome.kind === 'response' && isFinalRefusal(status, outcome.header, turn.words.nonRetryableNames));
   if (known?.state === 'disabled' || (isAlive && known === undefined)) return;
   if (isAlive) {
-    close(url, turn);
+    close(url, turn, message);
     return;
   }
   const error = outcome.kind === 'response' ? `HTTP status ${status}` : outcome.error;
   const atMs = turn.context.nowMs;
   const before = known ?? closedBreaker(url, atMs);
   const failed: Breaker = { ...before, failures: before.failures + 1, status, error };
-  if (status === GONE) change({ ...failed, ...disabled('gone', atMs) }, turn);
-  else if (before.state === 'closed') change(afterFailure(failed, rules, atMs), turn);
-  else if (before.probe === message.id) change(afterProbe(failed, rules, atMs), turn);
+  if (status === GONE) change({ ...failed, ...disabled('gone', atMs) }, turn, message);
+  else if (before.state === 'closed') change(afterFailure(failed, rules, atMs), turn, message);
+  else if (before.probe === message.id) change(afterProbe(failed, rules, atMs), turn, message);
 }
 
 /** Whether an attempt at the stopped destination may start: it is then the probe. */
@@ -56,8 +57,9 @@ export function noteProbe(breaker: Breaker, message: Message, turn: QueueTurn): 
   change({ ...breaker, probe: message.id, nextProbeAtMs }, turn);
 }
 
-export function close(url: string, turn: QueueTurn): void {
-  change({ ...closedBreaker(url, turn.context.nowMs), changedAtMs: turn.context.nowMs }, turn);
+/** @param message of the attempt that succeeded; undefined: by a command */
+export function close(url: string, turn: QueueTurn, message?: Message): void {
+  change({ ...closedBreaker(url, turn.context.nowMs), changedAtMs: turn.context.nowMs }, turn, message);
 }
 
 export function disable(url: string, turn: QueueTurn): void {
@@ -100,7 +102,7 @@ function closedBreaker(url: string, atMs: number): Breaker {
 }
 
 /** A new breaker takes the place of the closed one with the oldest failure; without one, it is not kept. */
-function change(breaker: Breaker, turn: QueueTurn): void {
+function change(breaker: Breaker, turn: QueueTurn, message?: Message): void {
   const { breakers } = turn.state;
   const atMs = turn.context.nowMs;
   if (breakers.isFull && breakers.get(breaker.url) === undefined) {
@@ -108,5 +110,6 @@ function change(breaker: Breaker, turn: QueueTurn): void {
     if (oldest === undefined) return;
     turn.evolve({ type: 'BreakerChanged', breaker: closedBreaker(oldest.url, atMs), atMs });
   }
+  notifyOf(breaker, message, turn);
   turn.evolve({ type: 'BreakerChanged', breaker, atMs });
 }

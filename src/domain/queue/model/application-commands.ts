@@ -2,15 +2,29 @@
  * Commands and replies about applications, their endpoints, and event types. A changing command has a value for each
  * member that changes: the owner merges them, so that two changes at the same time do not undo each other.
  */
-import { flag, kind, listOf, optional, pairsOfTexts, text, whole } from '../../../kernel/schema/index.js';
+import {
+  flag,
+  kind,
+  listOf,
+  optional,
+  pairsOfTexts,
+  record,
+  text,
+  trailing,
+  whole,
+} from '../../../kernel/schema/index.js';
 import {
   application,
   applicationEndpoint,
   applicationRate,
   eventType,
   newEndpointSecret,
+  revokedLink,
 } from './application-records.js';
-import { headerList, optionalText, texts } from './records.js';
+import { breakerFields, headerList, optionalText, texts } from './records.js';
+
+/** A breaker, with the due messages that wait for its destination. */
+export const breakerViewFields = { ...breakerFields, waiting: whole };
 
 export const applicationCommands = {
   /** Creates the application, or changes an existing one. A uid of no characters and a rate of 0 remove theirs. */
@@ -21,6 +35,8 @@ export const applicationCommands = {
     name: optionalText,
     metadata: optional(pairsOfTexts),
     rate: optional(applicationRate),
+    /** Of no characters: removes it. */
+    notifyUrl: trailing(text()),
   }),
   DeleteApplication: kind(56, { id: text() }),
   /** `id` may be the uid. With `eventType` the reply has that type too, unless there is none. */
@@ -59,6 +75,8 @@ export const applicationCommands = {
   DeleteEventType: kind(63, { name: text() }),
   /** One page by name. */
   ListEventTypes: kind(64, { after: optionalText, count: whole }),
+  /** Revokes one link to the portal, or all before a generation. */
+  RevokePortalLinks: kind(65, { application: text(), generation: optional(whole), link: optional(revokedLink) }),
 };
 
 export const applicationReplies = {
@@ -67,6 +85,8 @@ export const applicationReplies = {
     application,
     endpoints: listOf(applicationEndpoint),
     eventType: optional(eventType),
+    /** Of the endpoints with failures. */
+    breakers: trailing(listOf(record({ endpoint: text(), ...breakerViewFields }))),
   }),
   /** `after`: undefined at the end. `total`: on all pages. */
   Applications: kind(31, {

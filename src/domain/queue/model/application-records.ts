@@ -11,6 +11,7 @@ import {
   record,
   type TypeOf,
   text,
+  trailing,
   whole,
 } from '../../../kernel/schema/index.js';
 import { headerList, optionalText, texts } from './records.js';
@@ -18,6 +19,16 @@ import { headerList, optionalText, texts } from './records.js';
 /** The application's messages started per period. */
 export const applicationRate = record({ rate: whole, periodSeconds: whole });
 export type ApplicationRate = TypeOf<typeof applicationRate>;
+
+/** A link to the portal that was revoked, until its own end. */
+export const revokedLink = record({ id: text(), untilMs: whole });
+
+const portalLinks = record({
+  /** Links of earlier generations are revoked. */
+  generation: whole,
+  /** Single links of this generation. */
+  revoked: listOf(revokedLink),
+});
 
 export const application = record({
   id: text(),
@@ -28,6 +39,10 @@ export const application = record({
   rate: optional(applicationRate),
   createdAtMs: whole,
   updatedAtMs: whole,
+  /** Of the customer: gets a message when an endpoint is stopped, disabled or working again. */
+  notifyUrl: trailing(text()),
+  /** Left out: no link was revoked. */
+  portalLinks: trailing(portalLinks),
 });
 export type Application = TypeOf<typeof application>;
 

@@ -24,12 +24,11 @@ import {
   union,
   whole,
 } from '../../../kernel/schema/index.js';
-import { applicationCommands, applicationReplies } from './application-commands.js';
+import { applicationCommands, applicationReplies, breakerViewFields } from './application-commands.js';
 import { webhookItem } from './application-records.js';
 import { dlqSelectorBy } from './dlq-selector.js';
 import {
   bodyRef,
-  breakerFields,
   breakerRules,
   content,
   dlqEntry,
@@ -352,11 +351,7 @@ const flowView = record({
 });
 export type FlowView = TypeOf<typeof flowView>;
 
-const breakerView = record({
-  ...breakerFields,
-  /** Due messages that wait for the destination. */
-  waiting: whole,
-});
+const breakerView = record(breakerViewFields);
 export type BreakerView = TypeOf<typeof breakerView>;
 
 export const queueReplies = {

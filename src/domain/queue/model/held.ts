@@ -149,8 +149,12 @@ export function groupMemoryBytes(group: GroupTexts): number {
   return GROUP_MEMORY_BYTES + texts * TEXT_MEMORY_BYTES + groupBytes(group);
 }
 
-export function applicationBytes({ id, uid, name, metadata }: Application): number {
-  return id.length + lengthOf(uid) + name.length + headerBytes(metadata) + ENVELOPE_BYTES;
+/** An id of 30 characters, and the end. */
+const REVOKED_LINK_BYTES = 50;
+
+export function applicationBytes({ id, uid, name, metadata, notifyUrl, portalLinks }: Application): number {
+  const texts = id.length + lengthOf(uid) + name.length + headerBytes(metadata) + lengthOf(notifyUrl);
+  return texts + (portalLinks?.revoked.length ?? 0) * REVOKED_LINK_BYTES + ENVELOPE_BYTES;
 }
 
 export function applicationEndpointBytes(endpoint: ApplicationEndpoint): number {

@@ -72,5 +72,9 @@ export const MAX_APPLICATION_COUNT = 250;
 
 /** Failing destinations of an account that have a breaker: about 5 MB. */
 export const MAX_BREAKERS = 10_000;
+/** The label of messages that tell about stopped destinations; they are not replayed. */
+export const STATE_NOTICE_LABEL = 'notice';
+/** Single links to one application's portal that are revoked before their end; a week at most, each of about 50 bytes. */
+export const MAX_REVOKED_LINKS = 100;
 /** The longest wait between two probes of a destination. */
 export const LONGEST_PROBE_WAIT_MS = 60 * 60 * 1000;

@@ -254,6 +254,8 @@ export const breakerRules = record({
   disableAfterSeconds: whole,
   /** Of a stopped destination: its messages wait, or go to the DLQ. */
   messages: oneOf('wait', 'dlq'),
+  /** Gets a message when a destination is stopped, disabled or working again. */
+  notifyUrl: trailing(text()),
 });
 export type BreakerRules = TypeOf<typeof breakerRules>;
 

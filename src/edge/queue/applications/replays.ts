@@ -2,7 +2,13 @@
  * Replays of messages to endpoints: the same body with the same `webhook-id`, to the endpoint as it is now. A message
  * of the DLQ leaves it after its replay is accepted.
  */
-import type { DlqSelector, Envelope, MessageFilter, PublishItem } from '../../../domain/queue/index.js';
+import {
+  type DlqSelector,
+  type Envelope,
+  type MessageFilter,
+  type PublishItem,
+  STATE_NOTICE_LABEL,
+} from '../../../domain/queue/index.js';
 import type { DlqId, MessageId } from '../../../kernel/index.js';
 import { invalid } from '../../http/refused.js';
 import type { QueueCall } from '../queue-call.js';
@@ -44,6 +50,7 @@ export async function replayed(call: QueueCall, known: KnownApplication, asked: 
     const { webhook, endpointName = '', settings } = one.envelope;
     const endpoint = endpoints.get(endpointName);
     if (webhook === undefined || endpoint === undefined || endpoint.isDisabled) continue;
+    if (settings.labels.includes(STATE_NOTICE_LABEL)) continue;
     const event = { ...webhook, body: one.body, isIdempotent: false, label: REPLAYED };
     // Labels of the message are made again.
     const options = { settings: { ...settings, labels: [], delaySeconds: 0 }, notBeforeMs: undefined };

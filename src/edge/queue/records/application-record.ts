@@ -1,5 +1,11 @@
 /** Applications, their endpoints, event types and messages as the API shows them, and the schemas of each. */
-import type { Application, ApplicationEndpoint, EndpointSecret, EventType } from '../../../domain/queue/index.js';
+import type {
+  Application,
+  ApplicationEndpoint,
+  BreakerView,
+  EndpointSecret,
+  EventType,
+} from '../../../domain/queue/index.js';
 import { textOfHeader } from '../../../kernel/index.js';
 import { type LogEvent, MESSAGE_STATES, type ShownSecret } from '../../../ports/index.js';
 import {
@@ -17,9 +23,11 @@ import {
 import { recordSchema } from '../../http/openapi/record-schema.js';
 import { messageBody } from '../../records/record-parts.js';
 import type { Spelling } from '../../wire-alias.js';
+import { destinationRecord } from './destination-record.js';
 import { attemptsOf } from './story-record.js';
 
-export function applicationRecord({ id, uid, name, metadata, rate, createdAtMs, updatedAtMs }: Application) {
+export function applicationRecord(application: Application) {
+  const { id, uid, name, metadata, rate, notifyUrl, createdAtMs, updatedAtMs } = application;
   return {
     id,
     uid,
@@ -27,12 +35,14 @@ export function applicationRecord({ id, uid, name, metadata, rate, createdAtMs, 
     metadata: Object.fromEntries(metadata),
     rate: rate?.rate,
     ratePeriodSeconds: rate?.periodSeconds,
+    notifyUrl,
     createdAt: createdAtMs,
     updatedAt: updatedAtMs,
   };
 }
 
-export function endpointRecord(endpoint: ApplicationEndpoint) {
+/** @param breaker undefined: its destination has not failed */
+export function endpointRecord(endpoint: ApplicationEndpoint, breaker: BreakerView | undefined) {
   const { id, url, description, eventTypes, filter, header, isDisabled, createdAtMs, updatedAtMs } = endpoint;
   return {
     id,
@@ -42,6 +52,7 @@ export function endpointRecord(endpoint: ApplicationEndpoint) {
     filter: filter === '' ? undefined : filter,
     headers: Object.fromEntries(header.map(([name, value]) => [name, textOfHeader(value)])),
     disabled: isDisabled,
+    breaker: breaker && destinationRecord(breaker),
     createdAt: createdAtMs,
     updatedAt: updatedAtMs,
   };
@@ -95,6 +106,10 @@ const APPLICATION_MEMBERS = {
   metadata: { ...OBJECT, additionalProperties: TEXT },
   rate: { ...WHOLE, description: 'Deliveries started per period. 0: no limit.' },
   ratePeriodSeconds: { ...WHOLE, description: 'Left out: 1.' },
+  notifyUrl: {
+    ...TEXT,
+    description: 'Of the customer: gets a webhook when an endpoint is stopped, disabled or working again.',
+  },
 };
 const ENDPOINT_MEMBERS = {
   description: TEXT,
@@ -143,6 +158,16 @@ export const APPLICATION_BODIES = {
       cursor: { ...TEXT, description: 'Of the answer before.' },
     },
   ),
+  enable: record(
+    {},
+    { replay: { ...FLAG, description: 'True: its messages of the DLQ are sent again, 100 per call.' } },
+  ),
+  revokedLink: record(
+    {},
+    {
+      link: { ...TEXT, description: 'The id of a link, its token or its URL. Left out: all links of the application.' },
+    },
+  ),
   portal: record(
     {},
     {
@@ -163,12 +188,12 @@ export const APPLICATION_SCHEMAS = {
       createdAt: INSTANT,
       updatedAt: INSTANT,
     },
-    { uid: TEXT, rate: WHOLE, ratePeriodSeconds: WHOLE },
+    { uid: TEXT, rate: WHOLE, ratePeriodSeconds: WHOLE, notifyUrl: TEXT },
   ),
   ApplicationPage: record({ applications: listOf(schemaNamed('ListedApplication')), total: WHOLE }, CURSOR),
   ListedApplication: record(
     { id: TEXT, name: TEXT, metadata: OBJECT, endpoints: WHOLE, createdAt: INSTANT, updatedAt: INSTANT },
-    { uid: TEXT, rate: WHOLE, ratePeriodSeconds: WHOLE },
+    { uid: TEXT, rate: WHOLE, ratePeriodSeconds: WHOLE, notifyUrl: TEXT },
   ),
   ApplicationEndpoint: recordSchema<ReturnType<typeof endpointRecord>>(
     {
@@ -181,7 +206,10 @@ export const APPLICATION_SCHEMAS = {
       createdAt: INSTANT,
       updatedAt: INSTANT,
     },
-    { filter: FILTER },
+    {
+      filter: FILTER,
+      breaker: { ...schemaNamed('Destination'), description: 'Left out: no failure since its last success.' },
+    },
   ),
   EndpointSecret: recordSchema<ReturnType<typeof secretRecord>>(
     { version: VERSION, key: { ...TEXT, description: 'Of v1a the public key.' }, createdAt: INSTANT },
@@ -222,6 +250,14 @@ export const APPLICATION_SCHEMAS = {
     },
     CURSOR,
   ),
+  EndpointEnabled: record(
+    {
+      endpoint: schemaNamed('ApplicationEndpoint'),
+      replayed: listOf(record({ endpointId: TEXT, messageId: TEXT, replayOf: TEXT })),
+      skipped: { ...WHOLE, description: 'Messages that are no events of the endpoint.' },
+    },
+    { cursor: { ...TEXT, description: 'For `replay`, which goes on; left out: there are no more.' } },
+  ),
   Portal: record(
     {
       application: record({ id: TEXT, name: TEXT }),
@@ -233,5 +269,5 @@ export const APPLICATION_SCHEMAS = {
     },
     { expiresAt: { ...INSTANT, description: 'The end of the link.' } },
   ),
-  PortalLink: record({ url: TEXT, token: TEXT, expiresAt: INSTANT }),
+  PortalLink: record({ id: TEXT, url: TEXT, token: TEXT, expiresAt: INSTANT }),
 };

@@ -1,6 +1,7 @@
 /** Destinations with failures and the rules of their breakers, as the API shows them, with their schemas. */
 import { BREAKER_BOUNDS, BREAKER_STATES, type BreakerRules, type BreakerView } from '../../../domain/queue/index.js';
 import {
+  FLAG,
   INSTANT,
   type JsonSchema,
   listOf,
@@ -22,6 +23,7 @@ export function destinationRecord(view: BreakerView) {
     failingSince: failures === 0 ? undefined : failingSinceMs,
     changedAt: changedAtMs,
     nextProbe: state === 'open' ? nextProbeAtMs : undefined,
+    probing: (state === 'open' && view.probe !== undefined) || undefined,
     failedProbes: probes,
     responseStatus: status,
     error: error === '' ? undefined : error,
@@ -35,10 +37,13 @@ export const RULE_MEMBERS = {
   probeSeconds: bounded('probeSeconds', 'The wait before the first probe; it doubles up to an hour. Left out: 60.'),
   disableAfterSeconds: bounded('disableAfterSeconds', 'The time of failures that disables. Left out: 432000.'),
   messages: { ...wordOf(['wait', 'dlq']), description: 'Of a stopped destination. Left out: wait.' },
+  notifyUrl: { ...TEXT, description: 'Gets a message when a destination is stopped, disabled or working again.' },
 } satisfies Readonly<Record<keyof BreakerRules, JsonSchema>>;
 
+const { notifyUrl: _, ...RULES_SET } = RULE_MEMBERS;
+
 export const DESTINATION_SCHEMAS = {
-  BreakerRules: record(RULE_MEMBERS),
+  BreakerRules: record(RULES_SET, { notifyUrl: RULE_MEMBERS.notifyUrl }),
   Destination: recordSchema<ReturnType<typeof destinationRecord>>(
     {
       url: { ...TEXT, description: 'Without its query.' },
@@ -53,6 +58,7 @@ export const DESTINATION_SCHEMAS = {
       reason: { ...wordOf(['failures', 'gone', 'request']), description: 'Why it is disabled.' },
       failingSince: INSTANT,
       nextProbe: INSTANT,
+      probing: { ...FLAG, description: 'An attempt is under way that decides.' },
       error: TEXT,
     },
   ),

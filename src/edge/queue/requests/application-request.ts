@@ -77,6 +77,12 @@ export class ApplicationRequest {
   @Min(1)
   @IsInt()
   readonly ratePeriodSeconds: number | undefined;
+
+  /** Of no characters: none. */
+  @IsOptional()
+  @MaxLength(MAX_URL_BYTES)
+  @IsString()
+  readonly notifyUrl: string | undefined;
 }
 
 export class EndpointChangesRequest {
@@ -223,6 +229,20 @@ export class PortalRequest {
   @IsOptional()
   @IsBoolean()
   readonly readOnly: boolean | undefined;
+}
+
+export class RevokedLinkRequest {
+  /** The id of a link, its token or its URL. */
+  @IsOptional()
+  @MaxLength(MAX_URL_BYTES)
+  @IsString()
+  readonly link: string | undefined;
+}
+
+export class EnableRequest {
+  @IsOptional()
+  @IsBoolean()
+  readonly replay: boolean | undefined;
 }
 
 export class TestRequest {

@@ -26,6 +26,12 @@ class BreakerRulesRequest {
   @IsOptional()
   @IsIn(['wait', 'dlq'])
   readonly messages: BreakerRules['messages'] | undefined;
+
+  @IsOptional()
+  @MaxLength(MAX_URL_BYTES)
+  @IsNotEmpty()
+  @IsString()
+  readonly notifyUrl: string | undefined;
 }
 
 class DestinationRequest {

@@ -1,27 +1,18 @@
-/** Events of applications, their messages with attempts, replays, test events, and links to the portal. */
+/** Events of applications, their messages with attempts, replays, and test events. */
 import { MAX_DLQ_COUNT, type MessageFilter } from '../../../domain/queue/index.js';
 import type { MessageId } from '../../../kernel/index.js';
 import { type LogEvent, MESSAGE_STATES } from '../../../ports/index.js';
 import { invalid } from '../../http/refused.js';
 import { shows } from '../answer-schemas.js';
-import { applicationIn, endpointIn } from '../applications/application-in.js';
+import { applicationIn, breakerOf, enabled, endpointIn } from '../applications/application-in.js';
 import { labelOfEndpoint, labelOfEvent, messageFor, optionsOf, sent, takes } from '../applications/fan-out.js';
-import { portalToken } from '../applications/portal-links.js';
 import { replayed } from '../applications/replays.js';
 import { countOf, periodOf, queryParameters, single, statesIn, wordsForStates } from '../call-filters.js';
 import { filterParameters } from '../call-parameters.js';
 import { endOfPage, type QueueRoute, queueRoute } from '../queue-call.js';
-import { DEFAULT_PORTAL_SECONDS, MAX_EVENT_PAYLOAD_BYTES, MAX_PORTAL_SECONDS, MAX_REPLAYS } from '../queue-limits.js';
-import { APPLICATION_BODIES, sentMessageRecord } from '../records/application-record.js';
-import {
-  bodyOf,
-  EventRequest,
-  PortalRequest,
-  ReplayRequest,
-  secondsOf,
-  TestRequest,
-} from '../requests/application-request.js';
-import { ownAddress } from '../workflow-hooks.js';
+import { MAX_EVENT_PAYLOAD_BYTES, MAX_REPLAYS } from '../queue-limits.js';
+import { APPLICATION_BODIES, endpointRecord, sentMessageRecord } from '../records/application-record.js';
+import { bodyOf, EnableRequest, EventRequest, ReplayRequest, TestRequest } from '../requests/application-request.js';
 import { messagesOf } from './events.js';
 
 const OF_MESSAGES: ReadonlySet<string> = new Set([
@@ -36,6 +27,14 @@ const OF_MESSAGES: ReadonlySet<string> = new Set([
 const MAX_SHOWN = 50;
 const DEFAULT_SHOWN = 20;
 const STATES_BY_WORD = wordsForStates(MESSAGE_STATES);
+const ALL_FAILED = {
+  messageIds: undefined,
+  fromMs: undefined,
+  toMs: undefined,
+  which: 'failed',
+  count: Math.min(MAX_REPLAYS, MAX_DLQ_COUNT),
+  cursor: undefined,
+} as const;
 const TEST_TYPE = 'webhook.test';
 const TEST_PAYLOAD = { type: TEST_TYPE, data: { message: 'A test of this endpoint.' } };
 
@@ -128,6 +127,25 @@ export const APPLICATION_MESSAGE_ROUTES: readonly QueueRoute[] = [
     },
   }),
 
+  queueRoute('POST /v2/apps/:id/endpoints/:endpoint/enable', {
+    summary: 'Enables an endpoint: it gets its waiting messages, and with `replay` those of the DLQ, too.',
+    permission: 'publish',
+    boundBy: 'day',
+    bodyShape: { of: APPLICATION_BODIES.enable, isNeeded: false },
+    example: { replay: true },
+    answer: shows('EndpointEnabled'),
+    async handle(call, { path }) {
+      const { replay = false } = bodyOf(EnableRequest, call.body);
+      const { endpoint, breakers = [] } = await endpointIn(call, path);
+      await enabled(call, path, { isDisabled: endpoint.isDisabled, breaker: breakerOf(breakers, endpoint) });
+      const known = await endpointIn(call, path);
+      const asked = { ...ALL_FAILED, endpointId: endpoint.id };
+      const sentAgain = replay ? await replayed(call, known, asked) : { replayed: [], skipped: 0 };
+      const shownBreaker = breakerOf(known.breakers ?? [], endpoint);
+      call.value(200, { endpoint: endpointRecord(known.endpoint, shownBreaker), ...sentAgain });
+    },
+  }),
+
   queueRoute('POST /v2/apps/:id/endpoints/:endpoint/test', {
     summary: 'Sends a test event to an endpoint: the first example of an event type.',
     permission: 'publish',
@@ -151,38 +169,6 @@ export const APPLICATION_MESSAGE_ROUTES: readonly QueueRoute[] = [
       const options = { settings: { ...optionsOf(call).settings, maxRetries: 0 }, notBeforeMs: undefined };
       const messages = await sent(call, [messageFor(call, { application, endpoint }, event, options)]);
       call.value(200, { eventId: event.id, eventType: event.eventType, messages });
-    },
-  }),
-
-  queueRoute('GET /v2/apps/:id/portal', {
-    summary: 'Shows the portal of an application: its name, its look, and the end of the link that asks.',
-    permission: 'read',
-    answer: shows('Portal'),
-    async handle(call, { path }) {
-      const { id, name } = (await applicationIn(call, path)).application;
-      const { portal, role } = call.grant;
-      const look = await call.endpoint.portal.look();
-      const readOnly = role === 'read-only';
-      call.value(200, { application: { id, name }, readOnly, look, expiresAt: portal?.untilMs });
-    },
-  }),
-
-  queueRoute('POST /v2/apps/:id/portal', {
-    summary: 'Makes a link to the portal of an application, which ends by itself.',
-    permission: 'change',
-    bodyShape: { of: APPLICATION_BODIES.portal, isNeeded: false },
-    example: { expiresIn: '1h' },
-    answer: shows('PortalLink'),
-    async handle(call, { path }) {
-      const { expiresIn, readOnly = false } = bodyOf(PortalRequest, call.body);
-      const seconds = secondsOf('expiresIn', expiresIn, MAX_PORTAL_SECONDS) ?? DEFAULT_PORTAL_SECONDS;
-      const { id } = (await applicationIn(call, path)).application;
-      const { clock, sealing } = call.endpoint.parts;
-      const untilMs = Math.trunc(clock.nowMs()) + seconds * 1000;
-      const link = { account: call.grant.account, application: id, untilMs, isReadOnly: readOnly };
-      const token = portalToken(sealing(), link);
-      const url = `${ownAddress(call.endpoint, call.request)}/portal/${id}#${token}`;
-      call.value(200, { url, token, expiresAt: untilMs });
     },
   }),
 ];

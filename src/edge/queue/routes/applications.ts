@@ -1,5 +1,6 @@
 /** `/v2/apps`: applications, which are customers of the account's owner, and their endpoints with secrets. */
 import {
+  type ApplicationEndpoint,
   type EndpointSecret,
   isSigning,
   MAX_APPLICATION_COUNT,
@@ -11,12 +12,12 @@ import { compileFilter } from '../../../domain/search/index.js';
 import { newId } from '../../../protocol/index.js';
 import { invalid } from '../../http/refused.js';
 import { DONE_ANSWER, lists, shows } from '../answer-schemas.js';
-import { applicationIn, endpointIn, refuseEarlyLevel } from '../applications/application-in.js';
+import { applicationIn, breakerOf, endpointIn, refuseEarlyLevel } from '../applications/application-in.js';
 import { labelOfEndpoint } from '../applications/fan-out.js';
 import { countOf, queryParameters, single } from '../call-filters.js';
 import { filterParameters } from '../call-parameters.js';
 import { destinationOf } from '../destination.js';
-import { refuseForbidden } from '../publish-items.js';
+import { refuseForbidden, refuseNotUrl } from '../publish-items.js';
 import { only, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
 import { DEFAULT_SECRET_KEEP_MS } from '../queue-limits.js';
 import { APPLICATION_BODIES, applicationRecord, endpointRecord, secretRecord } from '../records/application-record.js';
@@ -102,8 +103,9 @@ export const APPLICATION_ROUTES: readonly QueueRoute[] = [
     permission: 'read',
     answer: lists('ApplicationEndpoint'),
     async handle(call, { path }) {
-      const { endpoints } = await applicationIn(call, path);
-      await call.list(['[', ']'], endpoints, endpointRecord);
+      const { endpoints, breakers = [] } = await applicationIn(call, path);
+      const record = (endpoint: ApplicationEndpoint) => endpointRecord(endpoint, breakerOf(breakers, endpoint));
+      await call.list(['[', ']'], endpoints, record);
     },
   }),
 
@@ -128,7 +130,8 @@ export const APPLICATION_ROUTES: readonly QueueRoute[] = [
     permission: 'read',
     answer: shows('ApplicationEndpoint'),
     async handle(call, { path }) {
-      call.value(200, endpointRecord((await endpointIn(call, path)).endpoint));
+      const { endpoint, breakers = [] } = await endpointIn(call, path);
+      call.value(200, endpointRecord(endpoint, breakerOf(breakers, endpoint)));
     },
   }),
 
@@ -193,7 +196,8 @@ export const APPLICATION_ROUTES: readonly QueueRoute[] = [
 ];
 
 async function setApplication(call: QueueCall, id: string, isNew: boolean): Promise<void> {
-  const { name, uid, metadata, rate, ratePeriodSeconds = 1 } = bodyOf(ApplicationRequest, call.body);
+  const { name, uid, metadata, rate, ratePeriodSeconds = 1, notifyUrl } = bodyOf(ApplicationRequest, call.body);
+  if (notifyUrl !== undefined && notifyUrl !== '') refuseNotUrl(call, notifyUrl);
   const { application } = await call.ask(
     {
       type: 'SetApplication',
@@ -203,6 +207,7 @@ async function setApplication(call: QueueCall, id: string, isNew: boolean): Prom
       name,
       metadata: metadataOf(metadata),
       rate: rate === undefined ? undefined : { rate, periodSeconds: ratePeriodSeconds },
+      ...(notifyUrl !== undefined && { notifyUrl }),
     },
     'Application',
   );
@@ -234,8 +239,9 @@ function endpointChanges(call: QueueCall, request: EndpointChangesRequest): Endp
 }
 
 async function setEndpoint(call: QueueCall, command: Omit<QueueCommandOf<'SetApplicationEndpoint'>, 'type'>) {
-  const { endpoints } = await call.ask({ type: 'SetApplicationEndpoint', ...command }, 'Application');
-  call.value(200, endpointRecord(only(endpoints)));
+  const { endpoints, breakers = [] } = await call.ask({ type: 'SetApplicationEndpoint', ...command }, 'Application');
+  const endpoint = only(endpoints);
+  call.value(200, endpointRecord(endpoint, breakerOf(breakers, endpoint)));
 }
 
 function newSecrets(call: QueueCall, { secret, signatures = ['v1'] }: NewEndpointRequest): NewEndpointSecret[] {

@@ -7,6 +7,7 @@ import { queryParameter, record, TEXT, wordOf } from '../../http/openapi/parts.j
 import { invalid } from '../../http/refused.js';
 import { DONE_ANSWER, shows } from '../answer-schemas.js';
 import { queryParameters, statesIn } from '../call-filters.js';
+import { refuseNotUrl } from '../publish-items.js';
 import { type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
 import { destinationRecord, RULE_MEMBERS } from '../records/destination-record.js';
 import { breakerRulesIn, destinationIn } from '../requests/destination-request.js';
@@ -45,7 +46,9 @@ export const DESTINATION_ROUTES: readonly QueueRoute[] = [
       if (call.endpoint.parts.formatLevel() < BREAKERS_FORMAT_LEVEL) {
         throw invalid(`breakers need format level ${BREAKERS_FORMAT_LEVEL}: run millrace cluster upgrade`);
       }
-      await call.ask({ type: 'SetBreakerRules', rules: breakerRulesIn(bodyOf(call)) }, 'Done');
+      const rules = breakerRulesIn(bodyOf(call));
+      if (rules.notifyUrl !== undefined) refuseNotUrl(call, rules.notifyUrl);
+      await call.ask({ type: 'SetBreakerRules', rules }, 'Done');
       call.done();
     },
   }),

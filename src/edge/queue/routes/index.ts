@@ -1,6 +1,7 @@
 /** All declared routes of the queue endpoint. */
 import type { HotRoute, QueueRoute } from '../queue-call.js';
 import { APPLICATION_MESSAGE_ROUTES } from './application-messages.js';
+import { APPLICATION_PORTAL_ROUTES } from './application-portal.js';
 import { APPLICATION_ROUTES } from './applications.js';
 import { BATCH_ROUTE } from './batch.js';
 import { DESTINATION_ROUTES } from './destinations.js';
@@ -45,6 +46,7 @@ export const ROUTED: readonly QueueRoute[] = [
   ...TRIGGER_ROUTES,
   ...APPLICATION_ROUTES,
   ...APPLICATION_MESSAGE_ROUTES,
+  ...APPLICATION_PORTAL_ROUTES,
   ...EVENT_TYPE_ROUTES,
   ...WORKFLOW_CHECK_ROUTES,
   ...DATABASE_TRIGGER_ROUTES,
@@ -67,6 +69,7 @@ const OF_PORTAL: ReadonlySet<string> = new Set([
   'delete /v2/apps/:id/endpoints/:endpoint',
   'get /v2/apps/:id/endpoints/:endpoint/secrets',
   'post /v2/apps/:id/endpoints/:endpoint/secrets/rotate',
+  'post /v2/apps/:id/endpoints/:endpoint/enable',
   'post /v2/apps/:id/endpoints/:endpoint/test',
   'get /v2/apps/:id/event-types',
   'get /v2/apps/:id/messages',

@@ -69,6 +69,7 @@ type CommandTypes =
   | 'ListApplications'
   | 'SetApplicationEndpoint'
   | 'DeleteApplicationEndpoint'
+  | 'RevokePortalLinks'
   | 'RotateEndpointSecret'
   | 'SetEventType'
   | 'DeleteEventType'
@@ -84,6 +85,7 @@ export const APPLICATION_COMMANDS: { readonly [Type in CommandTypes]: readonly Q
   SetApplication: [
     { type: 'SetApplication', id: app, isNew: true, ...members },
     { type: 'SetApplication', id: app, isNew: false, ...noMembers },
+    { type: 'SetApplication', id: app, isNew: false, ...noMembers, notifyUrl: 'https://customer.example/notices' },
   ],
   DeleteApplication: [{ type: 'DeleteApplication', id: app }],
   GetApplication: [
@@ -107,6 +109,10 @@ export const APPLICATION_COMMANDS: { readonly [Type in CommandTypes]: readonly Q
     },
   ],
   DeleteApplicationEndpoint: [{ type: 'DeleteApplicationEndpoint', application: app, id }],
+  RevokePortalLinks: [
+    { type: 'RevokePortalLinks', application: app, generation: 3, link: undefined },
+    { type: 'RevokePortalLinks', application: app, generation: undefined, link: { id: 'plk_a', untilMs: atMs } },
+  ],
   RotateEndpointSecret: [{ type: 'RotateEndpointSecret', application: app, endpoint: id, secret, keepsMs: 5 }],
   SetEventType: [
     {
@@ -123,12 +129,29 @@ export const APPLICATION_COMMANDS: { readonly [Type in CommandTypes]: readonly Q
   ListEventTypes: [{ type: 'ListEventTypes', after: 'a', count: 1 }],
 };
 
+const breaker = {
+  endpoint: id,
+  url,
+  state: 'open',
+  reason: 'failures',
+  failures: 3,
+  failingSinceMs: atMs,
+  changedAtMs: atMs,
+  nextProbeAtMs: atMs + 5,
+  probes: 1,
+  probe: undefined,
+  status: 500,
+  error: 'HTTP status 500',
+  waiting: 4,
+} as const;
+
 export const APPLICATION_REPLIES: {
   readonly [Type in 'Application' | 'Applications' | 'EventTypes']: readonly QueueReplyOf<Type>[];
 } = {
   Application: [
     { type: 'Application', application, endpoints: [endpoint], eventType },
     { type: 'Application', application, endpoints: [], eventType: undefined },
+    { type: 'Application', application, endpoints: [], eventType: undefined, breakers: [breaker] },
   ],
   Applications: [{ type: 'Applications', applications: [application], endpointCounts: [3], after: 'x', total: 9 }],
   EventTypes: [{ type: 'EventTypes', eventTypes: [eventType], after: undefined }],

@@ -149,7 +149,7 @@ describe('queue events that are written field by field', () => {
   const { workflow: _, ...ofNoRun } = MessageRestored;
   const some = 'some\ud800' as MessageId & DlqId;
   const events: QueueEvent[] = [
-    ...Object.values(GOLDEN_RUN_MESSAGES),
+    ...Object.values(GOLDEN_RUN_MESSAGES).filter(({ type }) => type in hotEvents),
     { ...MessageAccepted, deduplication: some, retryOf: undefined, holdsPlaceOf: some },
     { ...MessageAccepted, deduplication: undefined, retryOf: some, holdsPlaceOf: undefined },
     { ...MessageAccepted, body: { number: 0, bytes: 0, content: undefined } },

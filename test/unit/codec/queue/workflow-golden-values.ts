@@ -192,7 +192,7 @@ export const RUN_PARTS: { readonly [Role in RunPart['role']]: Extract<RunPart, {
   failure: { role: 'failure', ...ofRun, dlqId, payload: { number: 9, bytes: 120 } },
 };
 
-/** Messages of runs, a message with a priority, and a delivery with its answer, by the names that their bytes have in the file. */
+/** Messages of runs, messages with a priority or a mark, newer fields of applications and rules, and a delivery with its answer, by the names that their bytes have in the file. */
 export const GOLDEN_RUN_MESSAGES: Readonly<Record<string, QueueEvent>> = {
   'MessageDelivered, answer': {
     type: 'MessageDelivered',
@@ -205,6 +205,42 @@ export const GOLDEN_RUN_MESSAGES: Readonly<Record<string, QueueEvent>> = {
   'MessageAccepted, priority': {
     ...accepted,
     envelope: { ...envelope, settings: { ...envelope.settings, priority: 'low' } },
+  },
+  'MessageAccepted, webhook': {
+    ...accepted,
+    envelope: {
+      ...envelope,
+      topicName: 'app_aaaabbbbccccdddd',
+      endpointName: 'ep_aaaabbbbccccdddd',
+      webhook: { id: 'evt_1', eventType: 'invoice.paid' },
+    },
+  },
+  'ApplicationSet, notices and links': {
+    type: 'ApplicationSet',
+    application: {
+      id: 'app_aaaabbbbccccdddd',
+      uid: undefined,
+      name: '',
+      metadata: [],
+      rate: undefined,
+      createdAtMs: atMs,
+      updatedAtMs: atMs,
+      notifyUrl: 'https://customer.example/notices',
+      portalLinks: { generation: 2, revoked: [{ id: 'plk_aaaabbbbccccdddd', untilMs: atMs + 5 }] },
+    },
+    atMs,
+  },
+  'BreakerRulesSet, notices': {
+    type: 'BreakerRulesSet',
+    rules: {
+      failures: 10,
+      seconds: 60,
+      probeSeconds: 30,
+      disableAfterSeconds: 432_000,
+      messages: 'wait',
+      notifyUrl: 'https://owner.example/notices',
+    },
+    atMs,
   },
   'MessageAccepted, payload': {
     ...accepted,
