@@ -52,6 +52,7 @@ export {
   HTTP_METHODS,
   headerList,
   keptAnswer,
+  MESSAGES_WHEN_STOPPED,
   messageStatus,
   PRIORITIES,
 } from './model/records.js';

@@ -1,5 +1,5 @@
 /** OpenAPI descriptions of the headers that configure a delivery. Source: docs/guide/message-settings.md. */
-import { HTTP_METHODS, OPTION_NAMES, PRIORITIES } from '../../domain/queue/index.js';
+import { HTTP_METHODS, MESSAGES_WHEN_STOPPED, OPTION_NAMES, PRIORITIES } from '../../domain/queue/index.js';
 import {
   type ApiParameter,
   FLAG,
@@ -38,6 +38,10 @@ const OPTIONS: Readonly<Record<OptionName, readonly [about: string, schema: Json
     TEXT,
   ],
   priority: ['The class within its queue or flow-control key; left out: normal.', wordOf(PRIORITIES)],
+  'when-stopped': [
+    'While the destination is stopped by its breaker; left out: by the rules of breakers.',
+    wordOf(MESSAGES_WHEN_STOPPED),
+  ],
   'queue-name': ['The queue that messages of a schedule go through.', TEXT],
   cron: ['When a schedule ticks: five fields, or a word such as @daily.', { ...TEXT, examples: ['*/5 * * * *'] }],
   'schedule-id': ['Of the schedule that is made or changed; left out: a new one.', TEXT],

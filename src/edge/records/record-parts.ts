@@ -70,7 +70,7 @@ export function unlessEmpty(header: HeaderObject): HeaderObject | undefined {
 
 /** Members that messages, events and schedules share. */
 export function settingsMembers(settings: DeliverySettings) {
-  const { labels, flowControl, callback, failureCallback, retryDelay, priority } = settings;
+  const { labels, flowControl, callback, failureCallback, retryDelay, priority, whenStopped } = settings;
   return {
     callback: callback?.url,
     failureCallback: failureCallback?.url,
@@ -83,6 +83,7 @@ export function settingsMembers(settings: DeliverySettings) {
     period: flowControl?.periodSeconds,
     retryDelayExpression: retryDelay,
     priority,
+    whenStopped,
   };
 }
 

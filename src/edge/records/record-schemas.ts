@@ -1,5 +1,5 @@
 /** Schemas of the records of this folder, by their names in the OpenAPI document. */
-import { HTTP_METHODS, PENDING_STATES, PRIORITIES } from '../../domain/queue/index.js';
+import { HTTP_METHODS, MESSAGES_WHEN_STOPPED, PENDING_STATES, PRIORITIES } from '../../domain/queue/index.js';
 import { MESSAGE_STATES } from '../../ports/index.js';
 import { HEADERS, INSTANT, type JsonSchema, listOf, schemaNamed, TEXT, WHOLE, wordOf } from '../http/openapi/parts.js';
 import { recordSchema } from '../http/openapi/record-schema.js';
@@ -24,6 +24,10 @@ export const SETTINGS_MEMBERS = {
   period: { ...WHOLE, description: 'Seconds; there with any flow control.' },
   retryDelayExpression: TEXT,
   priority: { ...wordOf(PRIORITIES), description: 'Left out when it is normal.' },
+  whenStopped: {
+    ...wordOf(MESSAGES_WHEN_STOPPED),
+    description: 'While the destination is stopped; left out: by the rules.',
+  },
 };
 export const CALLER_MEMBERS = { callerIP: { ...TEXT, description: 'As callerIp.' }, callerIp: TEXT };
 export const BODY_MEMBERS = {

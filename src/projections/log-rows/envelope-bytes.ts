@@ -2,7 +2,13 @@
  * The stored form of envelopes in the read model. The file is disposable, so a change needs only a new
  * `MESSAGE_LOG_VERSION`. Equal envelopes have equal bytes.
  */
-import { type CallbackSetting, type DeliverySettings, type Envelope, PRIORITIES } from '../../domain/queue/index.js';
+import {
+  type CallbackSetting,
+  type DeliverySettings,
+  type Envelope,
+  MESSAGES_WHEN_STOPPED,
+  PRIORITIES,
+} from '../../domain/queue/index.js';
 import type { MessageId, ScheduleId } from '../../kernel/index.js';
 import {
   bothWays,
@@ -48,6 +54,7 @@ const settings: Shape<DeliverySettings> = record({
   redact: optional(record({ ...hiddenParts, response: trailing(record(hiddenParts)) })),
   /** Files of earlier releases do not have it. */
   priority: trailing(oneOf(...PRIORITIES)),
+  whenStopped: trailing(oneOf(...MESSAGES_WHEN_STOPPED)),
 });
 
 const envelope: Shape<Envelope> = record({

@@ -2,9 +2,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Breaker, BreakerRules, QueueEvent, QueueReply } from '../../../src/domain/queue/index.js';
-import { USUAL_BREAKER_RULES } from '../../../src/domain/queue/index.js';
+import { parseSettings, USUAL_BREAKER_RULES } from '../../../src/domain/queue/index.js';
+import { BREAKERS_FORMAT_LEVEL } from '../../../src/kernel/index.js';
 import { repetitions } from '../../support/depth.js';
-import { type ItemOptions, item, QueueSpec, SETTINGS } from '../../support/queue-spec.js';
+import { type ItemOptions, item, NOW_MS, QueueSpec, SETTINGS } from '../../support/queue-spec.js';
 
 const URL_A = 'https://a.example/hook';
 const MINUTE_MS = 60_000;
@@ -174,6 +175,45 @@ describe('queue: circuit breakers of destinations', () => {
     queue.pass(30_000);
     queue.publish(item('b'));
     expect(started(queue)).to.include('b');
+  });
+
+  it('a message with whenStopped waits, or goes to the DLQ, with precedence over the rules', () => {
+    const dlq = opened(guarded({ messages: 'dlq' }));
+    dlq.publish(item('a', { ...EAGER, whenStopped: 'wait' }), item('b', EAGER));
+    expect(started(dlq)).to.deep.equal([]);
+    expect(breaker(dlq).waiting).to.equal(1);
+    expect(endings(dlq)).to.equal(4);
+    dlq.pass(30_000);
+    expect(started(dlq)).to.deep.equal(['a']);
+    const wait = opened(guarded({ messages: 'wait' }));
+    wait.publish(item('a', { ...EAGER, whenStopped: 'dlq' }), item('b', EAGER));
+    expect(started(wait)).to.deep.equal([]);
+    expect(breaker(wait).waiting).to.equal(1);
+    expect(endings(wait)).to.equal(4);
+    expect(wait.rebuilt().digest()).to.equal(wait.digest());
+  });
+
+  it('Svc-When-Stopped takes one of two words, for a message and for its callback', () => {
+    const parsed = (headers: [string, string][], more = {}) =>
+      parseSettings(
+        { headers, query: [] },
+        { limits: new QueueSpec().account.limits, nowMs: NOW_MS, of: 'publish', ...more },
+      );
+    expect(parsed([['svc-when-stopped', 'DLQ']])).to.have.nested.property('parsed.settings.whenStopped', 'dlq');
+    expect(parsed([])).not.to.have.nested.property('parsed.settings.whenStopped');
+    expect(parsed([['svc-when-stopped', 'later']])).to.have.property(
+      'message',
+      'svc-when-stopped must be one of wait, dlq',
+    );
+    expect(parsed([['svc-when-stopped', 'wait']], { formatLevel: BREAKERS_FORMAT_LEVEL - 1 })).to.have.property(
+      'message',
+      'svc-when-stopped needs format level 6: run millrace cluster upgrade',
+    );
+    const callback: [string, string][] = [
+      ['svc-callback', 'https://back.example/'],
+      ['svc-callback-when-stopped', 'wait'],
+    ];
+    expect(parsed(callback)).to.have.nested.property('parsed.settings.callback.settings.whenStopped', 'wait');
   });
 
   it('SetBreaker disables and enables a destination; without rules it is forgotten', () => {

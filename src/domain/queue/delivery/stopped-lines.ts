@@ -1,7 +1,7 @@
 /**
  * Messages that wait because the breaker of their destination is open or disabled. They are in no lane, so a stopped
- * destination delays no other, and they cost no looks until a probe is due or the breaker closes. Messages of runs
- * have lines of their own, because they also wait where others go to the DLQ.
+ * destination delays no other, and they cost no looks until a probe is due or the breaker closes. Messages of runs, and
+ * those that ask for it, have separate lines, because they also wait where others go to the DLQ.
  */
 import { type HeapItem, IndexedHeap } from '../collections/indexed-heap.js';
 import type { Message, WaitingLine } from '../model/messages/message.js';
@@ -11,7 +11,7 @@ import { isAcceptedBefore } from './lanes.js';
 
 /** A released message that has not started after this time, because a limit holds it, lets the next one try. */
 const NEXT_TRY_MS = 5_000;
-const OF_RUNS = ' of runs';
+const ALWAYS = ' always';
 
 class StoppedLine implements WaitingLine, HeapItem {
   readonly messages = new IndexedHeap<Message>(isAcceptedBefore);
@@ -42,15 +42,13 @@ export class StoppedLines {
   /** Whether the message has to wait here. */
   holds(message: Message, nowMs: number): boolean {
     if (this.breakers.stopped === 0) return false;
-    const { url, workflow } = message.shared.envelope;
-    const breaker = this.breakers.stoppedFor(url);
+    const breaker = this.breakers.stoppedFor(message.shared.envelope.url);
     if (breaker === undefined || mayProbe(breaker, nowMs)) return false;
-    return workflow !== undefined || this.breakers.rules?.messages === 'wait';
+    return (fateOf(message) ?? this.breakers.rules?.messages) === 'wait';
   }
 
   add(message: Message): void {
-    const { url, workflow } = message.shared.envelope;
-    const key = breakerUrlOf(url) + (workflow === undefined ? '' : OF_RUNS);
+    const key = breakerUrlOf(message.shared.envelope.url) + (fateOf(message) === 'wait' ? ALWAYS : '');
     let line = this.#byKey.get(key);
     if (line === undefined) {
       line = new StoppedLine(key, (each) => this.#dropIfEmpty(each));
@@ -63,7 +61,7 @@ export class StoppedLines {
 
   /** Messages that wait for the destination. */
   waitingOf(url: string): number {
-    return (this.#byKey.get(url)?.messages.size ?? 0) + (this.#byKey.get(url + OF_RUNS)?.messages.size ?? 0);
+    return (this.#byKey.get(url)?.messages.size ?? 0) + (this.#byKey.get(url + ALWAYS)?.messages.size ?? 0);
   }
 
   nextAtMs(): number | undefined {
@@ -83,7 +81,7 @@ export class StoppedLines {
 
   /** @param url of the changed breaker; undefined: all of them */
   changed(url: string | undefined): void {
-    const keys = url === undefined ? [...this.#byKey.keys()] : [url, url + OF_RUNS];
+    const keys = url === undefined ? [...this.#byKey.keys()] : [url, url + ALWAYS];
     for (const key of keys) {
       const line = this.#byKey.get(key);
       if (line !== undefined) this.#plan(line, 0);
@@ -93,9 +91,9 @@ export class StoppedLines {
   /** @param notBeforeMs of the next probe */
   #plan(line: StoppedLine, notBeforeMs: number): void {
     if (line.heapIndex !== -1) this.#due.delete(line);
-    const [url, workflow] = urlAndMark(line);
+    const [url, isAlways] = urlAndMark(line);
     const breaker = this.breakers.stoppedFor(url);
-    const isFree = breaker === undefined || !(workflow || this.breakers.rules?.messages === 'wait');
+    const isFree = breaker === undefined || !(isAlways || this.breakers.rules?.messages === 'wait');
     if (!isFree && breaker.state === 'disabled') return;
     line.wakeAtMs = isFree ? 0 : Math.max(breaker.nextProbeAtMs, notBeforeMs);
     this.#due.push(line);
@@ -108,6 +106,11 @@ export class StoppedLines {
   }
 }
 
-function urlAndMark({ key }: StoppedLine): [url: string, isOfRuns: boolean] {
-  return key.endsWith(OF_RUNS) ? [key.slice(0, -OF_RUNS.length), true] : [key, false];
+/** Undefined: by the rules. */
+function fateOf({ shared: { envelope } }: Message) {
+  return envelope.workflow === undefined ? envelope.settings.whenStopped : 'wait';
+}
+
+function urlAndMark({ key }: StoppedLine): [url: string, isAlways: boolean] {
+  return key.endsWith(ALWAYS) ? [key.slice(0, -ALWAYS.length), true] : [key, false];
 }

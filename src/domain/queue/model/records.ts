@@ -94,6 +94,9 @@ export type Redaction = TypeOf<typeof redaction>;
 export const PRIORITIES = ['highest', 'high', 'normal', 'low', 'lowest'] as const;
 export type Priority = (typeof PRIORITIES)[number];
 
+/** Stored by index: the order never changes. */
+export const MESSAGES_WHEN_STOPPED = ['wait', 'dlq'] as const;
+
 /** URL and settings of the message that reports the outcome of another. */
 export interface CallbackSetting {
   readonly url: string;
@@ -121,6 +124,8 @@ export const settings = record({
   redact: optional(redaction),
   /** Left out: normal. */
   priority: trailing(oneOf(...PRIORITIES)),
+  /** While the destination is stopped: the message waits, or goes to the DLQ. Left out: by the rules of breakers. */
+  whenStopped: trailing(oneOf(...MESSAGES_WHEN_STOPPED)),
 });
 export type DeliverySettings = TypeOf<typeof settings>;
 
@@ -253,7 +258,7 @@ export const breakerRules = record({
   /** A destination is disabled when a probe fails after this time without a success. */
   disableAfterSeconds: whole,
   /** Of a stopped destination: its messages wait, or go to the DLQ. */
-  messages: oneOf('wait', 'dlq'),
+  messages: oneOf(...MESSAGES_WHEN_STOPPED),
   /** Gets a message when a destination is stopped, disabled or working again. */
   notifyUrl: trailing(text()),
 });

@@ -206,6 +206,10 @@ export const GOLDEN_RUN_MESSAGES: Readonly<Record<string, QueueEvent>> = {
     ...accepted,
     envelope: { ...envelope, settings: { ...envelope.settings, priority: 'low' } },
   },
+  'MessageAccepted, when stopped': {
+    ...accepted,
+    envelope: { ...envelope, settings: { ...envelope.settings, whenStopped: 'dlq' } },
+  },
   'MessageAccepted, webhook': {
     ...accepted,
     envelope: {

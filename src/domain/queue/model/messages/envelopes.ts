@@ -146,6 +146,7 @@ function fieldsOf(settings: DeliverySettings): readonly Field[] {
     redact && fieldsOfHidden(redact),
     redact?.response && fieldsOfHidden(redact.response),
     settings.priority,
+    settings.whenStopped,
   ];
 }
 
@@ -182,6 +183,7 @@ function isPlainlySet(a: DeliverySettings, b: DeliverySettings): boolean {
     a.failureCallback === b.failureCallback &&
     a.redact === b.redact &&
     a.priority === b.priority &&
+    a.whenStopped === b.whenStopped &&
     a.labels.length === 0 &&
     b.labels.length === 0 &&
     a.flowControl?.key === b.flowControl?.key &&

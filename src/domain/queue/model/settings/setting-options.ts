@@ -28,6 +28,7 @@ export const OPTION_NAMES = [
   'label',
   'redact-fields',
   'priority',
+  'when-stopped',
   'queue-name',
   'cron',
   'schedule-id',

@@ -6,7 +6,7 @@
  *  SR2 redacted parts of a message are also hidden in its callbacks, which repeat them in their bodies
  *  SR3 the account's limits hold for callbacks as for messages
  */
-import { PRIORITIES_FORMAT_LEVEL } from '../../../../kernel/index.js';
+import { BREAKERS_FORMAT_LEVEL, PRIORITIES_FORMAT_LEVEL } from '../../../../kernel/index.js';
 import { MAX_CALLBACK_DEPTH } from '../limits.js';
 import {
   type AccountLimits,
@@ -16,6 +16,7 @@ import {
   type HeaderList,
   HTTP_METHODS,
   type HttpMethod,
+  MESSAGES_WHEN_STOPPED,
   PRIORITIES,
   type Priority,
   type Redaction,
@@ -179,6 +180,7 @@ export class SettingsReader {
     const maxRetries = this.#retries(options) ?? base.maxRetries;
     const redact = this.#redaction(options) ?? base.redact;
     const priority = this.#priority(options) ?? base.priority;
+    const whenStopped = this.#whenStopped(options) ?? base.whenStopped;
     const settings = {
       method: this.#method(options) ?? base.method,
       header: this.#header(options, base.header),
@@ -192,7 +194,11 @@ export class SettingsReader {
       labels: this.#labels(options) ?? base.labels,
       redact,
     };
-    return priority === undefined || priority === 'normal' ? settings : { ...settings, priority };
+    return {
+      ...settings,
+      ...(priority !== undefined && priority !== 'normal' && { priority }),
+      ...(whenStopped && { whenStopped }),
+    };
   }
 
   #callback(
@@ -330,6 +336,18 @@ export class SettingsReader {
     }
     if (PRIORITY_WORDS.has(word)) return word as Priority;
     return this.#refuse(options, 'priority', `must be one of ${PRIORITIES.join(', ')}`);
+  }
+
+  #whenStopped(options: SettingOptions): DeliverySettings['whenStopped'] {
+    const word = options.text('when-stopped')?.toLowerCase();
+    if (word === undefined) return undefined;
+    const { formatLevel = BREAKERS_FORMAT_LEVEL } = this.context;
+    if (formatLevel < BREAKERS_FORMAT_LEVEL) {
+      const advice = `needs format level ${BREAKERS_FORMAT_LEVEL}: run millrace cluster upgrade`;
+      return this.#refuse(options, 'when-stopped', advice);
+    }
+    const fate = MESSAGES_WHEN_STOPPED.find((each) => each === word);
+    return fate ?? this.#refuse(options, 'when-stopped', `must be one of ${MESSAGES_WHEN_STOPPED.join(', ')}`);
   }
 
   #deduplication(options: SettingOptions): ParsedSettings['deduplication'] {
