@@ -456,20 +456,47 @@ describe('configuration: secrets', () => {
   });
 
   for (const variable of hidden) {
+    const canaryKey = Buffer.from(CANARY.padEnd(32)).subarray(0, 32).toString('base64');
+    const wrapped: Record<string, string> = {
+      MILLRACE_ENCRYPTION_KEY: canaryKey,
+      MILLRACE_ENCRYPTION_NEXT_KEY: canaryKey,
+      MILLRACE_OTLP_HEADERS: `authorization=${CANARY}`,
+      MILLRACE_SMTP_URL: `smtp://ops:${CANARY}@mail.example`,
+      MILLRACE_SIGN_IN_PROVIDERS: providersWith(CANARY),
+    };
+    const given = wrapped[variable] ?? CANARY;
+    const envWith = (value: string): Env => ({
+      ...REMOTE,
+      [variable]: value,
+      ...(variable === 'MILLRACE_NATS_PASSWORD' && { MILLRACE_NATS_USER: 'me' }),
+      ...(variable === 'MILLRACE_NATS_SYS_PASSWORD' && { MILLRACE_NATS_SYS_USER: 'me' }),
+      ...(variable === 'MILLRACE_SMTP_URL' && { MILLRACE_SMTP_FROM: 'ops@example.com' }),
+    });
+    const revealedIn = (config: object) =>
+      Object.values(config)
+        .flatMap((section) => Object.values(section as object))
+        .filter((value) => value instanceof Secret)
+        .map((secret) => secret.reveal());
+
+    it(`read ${variable} from a file, another variable and a command`, () => {
+      for (const place of ['file:/run/secret', 'env:OTHER', 'exec:vault kv get secret']) {
+        const asked: string[] = [];
+        const { config } = loadConfig(envWith(place), (reference) => {
+          asked.push(`${reference.kind}:${reference.place}`);
+          return given;
+        });
+        expect(asked).to.deep.equal([place]);
+        expect(revealedIn(config)).to.include(given);
+      }
+      expect(() =>
+        loadConfig(envWith('file:/none'), () => {
+          throw new Error('there is no such file');
+        }),
+      ).to.throw(`${variable} names a secret that cannot be read: there is no such file`);
+    });
+
     it(`never print ${variable}, although it can be revealed`, () => {
-      const canaryKey = Buffer.from(CANARY.padEnd(32)).subarray(0, 32).toString('base64');
-      const wrapped: Record<string, string> = {
-        MILLRACE_ENCRYPTION_KEY: canaryKey,
-        MILLRACE_ENCRYPTION_NEXT_KEY: canaryKey,
-        MILLRACE_OTLP_HEADERS: `authorization=${CANARY}`,
-        MILLRACE_SMTP_URL: `smtp://ops:${CANARY}@mail.example`,
-        MILLRACE_SIGN_IN_PROVIDERS: providersWith(CANARY),
-      };
-      const given = wrapped[variable] ?? CANARY;
-      const env: Env = { ...REMOTE, [variable]: given };
-      if (variable === 'MILLRACE_NATS_PASSWORD') env.MILLRACE_NATS_USER = 'me';
-      if (variable === 'MILLRACE_NATS_SYS_PASSWORD') env.MILLRACE_NATS_SYS_USER = 'me';
-      if (variable === 'MILLRACE_SMTP_URL') env.MILLRACE_SMTP_FROM = 'ops@example.com';
+      const env = envWith(given);
       const { config, warnings } = loadConfig(env);
       const printed = [
         describeConfig(config),
@@ -479,10 +506,7 @@ describe('configuration: secrets', () => {
       ];
       expect(printed.join('\n')).to.not.include(CANARY).and.not.include(canaryKey);
       expect(describeConfig(config)).to.include(`\n${variable}=********\n`);
-      const secrets = Object.values(config)
-        .flatMap((section) => Object.values(section))
-        .filter((value) => value instanceof Secret);
-      expect(secrets.map((secret) => secret.reveal())).to.include(given);
+      expect(revealedIn(config)).to.include(given);
     });
 
     it(`never print ${variable} in an error either`, () => {
