@@ -12,6 +12,7 @@ import type {
   FilterPath,
   JsonObject,
 } from '../../../domain/search/index.js';
+import { GRAPH_FROM } from '../../../domain/vector-graph/index.js';
 import { withRoom } from '../named-index.js';
 
 /** Columns of a namespace; the one that was not used for the longest time makes room. */
@@ -24,6 +25,10 @@ const VALUES_PER_DOCUMENT = 2;
 const SPARE_VALUES = 10_000;
 /** Documents or values between two pauses: about 1 ms. */
 const SLICE_DOCUMENTS = 5_000;
+/** Look-ups between two pauses: 0.2 ms, and several ms for the first queries, whose code is not compiled yet. */
+const SLICE_LOOKUPS = 40_000;
+/** Matching documents that are also listed: of fewer, all vectors are compared. */
+const LISTED = GRAPH_FROM;
 
 const NO_DOCUMENT = 0;
 const NO_CONTENT: JsonObject = {};
@@ -34,6 +39,15 @@ export interface FilterMarks {
   readonly marks: Uint8Array;
   /** Ordinals that match. */
   readonly count: number;
+  /** These ordinals in ascending order; undefined if they are many. */
+  readonly few: Uint32Array | undefined;
+}
+
+/** A part of a filter whose conditions were evaluated for each value. */
+interface PartMarks {
+  /** Sets the marks of the ordinals from `from` to before `to`. */
+  mark(marks: Uint8Array, from: number, to: number): void;
+  matches(ordinal: number): boolean;
 }
 
 export interface HeldMetadata {
@@ -65,34 +79,38 @@ export class MetadataColumns {
   /** The documents that match; undefined if the values of a field need too much memory. */
   *marks(filter: FilterParts, meter: FilterMeter): Generator<void, FilterMarks | undefined> {
     const { ordinals } = this.held;
-    const marks = yield* this.#marksOf(filter, ordinals, meter);
-    if (marks === undefined) return undefined;
+    const part = yield* this.#evaluated(filter, meter);
+    if (part === undefined) return undefined;
+    const marks = new Uint8Array(ordinals);
+    const listed = new Uint32Array(Math.min(LISTED, ordinals));
     let count = 0;
-    for (let ordinal = 0; ordinal < ordinals; ordinal += 1) count += marks[ordinal] as number;
-    return { marks, count };
-  }
-
-  *#marksOf(part: FilterParts, ordinals: number, meter: FilterMeter): Generator<void, Uint8Array | undefined> {
-    if (part.kind === 'condition') return yield* this.#marksOfCondition(part, ordinals, meter);
-    const [first, ...others] = part.parts;
-    const marks = yield* this.#marksOf(first, ordinals, meter);
-    for (const other of others) {
-      const more = yield* this.#marksOf(other, ordinals, meter);
-      if (marks === undefined || more === undefined) return undefined;
-      if (part.kind === 'and') for (let at = 0; at < ordinals; at += 1) (marks[at] as number) &= more[at] as number;
-      else for (let at = 0; at < ordinals; at += 1) (marks[at] as number) |= more[at] as number;
-      yield;
+    for (let from = 0; from < ordinals; from += SLICE_LOOKUPS) {
+      const to = Math.min(ordinals, from + SLICE_LOOKUPS);
+      part.mark(marks, from, to);
+      for (let ordinal = from; ordinal < to; ordinal += 1) {
+        if (marks[ordinal] === 0) continue;
+        if (count < LISTED) listed[count] = ordinal;
+        count += 1;
+      }
+      if (to < ordinals) yield;
     }
-    return marks;
+    return { marks, count, few: count <= listed.length ? listed.subarray(0, count) : undefined };
   }
 
-  *#marksOfCondition(
-    condition: FilterCondition,
-    ordinals: number,
-    meter: FilterMeter,
-  ): Generator<void, Uint8Array | undefined> {
-    const column = yield* this.#column(condition);
-    return column.isTooLarge ? undefined : yield* column.marks(condition.fits, ordinals, meter);
+  /** Evaluates all conditions for each value. */
+  *#evaluated(part: FilterParts, meter: FilterMeter): Generator<void, PartMarks | undefined> {
+    if (part.kind === 'condition') {
+      const column = yield* this.#column(part);
+      return column.isTooLarge ? undefined : yield* column.evaluated(part.fits, meter);
+    }
+    const [first, ...others] = part.parts;
+    let all = yield* this.#evaluated(first, meter);
+    for (const each of others) {
+      const other = yield* this.#evaluated(each, meter);
+      if (all === undefined || other === undefined) return undefined;
+      all = part.kind === 'and' ? bothOf(all, other) : eitherOf(all, other);
+    }
+    return all;
   }
 
   *#column({ path, read }: FilterCondition): Generator<void, MetadataColumn> {
@@ -108,6 +126,26 @@ export class MetadataColumns {
     yield* column.fill(this.held);
     return column;
   }
+}
+
+function bothOf(one: PartMarks, other: PartMarks): PartMarks {
+  return {
+    matches: (ordinal) => one.matches(ordinal) && other.matches(ordinal),
+    mark: (marks, from, to) => {
+      one.mark(marks, from, to);
+      for (let at = from; at < to; at += 1) if (marks[at] === 1 && !other.matches(at)) marks[at] = 0;
+    },
+  };
+}
+
+function eitherOf(one: PartMarks, other: PartMarks): PartMarks {
+  return {
+    matches: (ordinal) => one.matches(ordinal) || other.matches(ordinal),
+    mark: (marks, from, to) => {
+      one.mark(marks, from, to);
+      for (let at = from; at < to; at += 1) if (marks[at] === 0 && other.matches(at)) marks[at] = 1;
+    },
+  };
 }
 
 function nameOf({ root, steps }: FilterPath): string {
@@ -159,20 +197,21 @@ class MetadataColumn {
   }
 
   /** @param meter the one that `fits` counts with */
-  *marks(fits: (value: unknown) => boolean, ordinals: number, meter: FilterMeter): Generator<void, Uint8Array> {
+  *evaluated(fits: (value: unknown) => boolean, meter: FilterMeter): Generator<void, PartMarks> {
     const accepted = new Uint8Array(this.#values.length);
     for (let place = NO_DOCUMENT + 1; place < accepted.length; place += 1) {
       if (fits(this.#values[place])) accepted[place] = 1;
       if (meter.isPauseDue()) yield;
     }
-    const marks = new Uint8Array(ordinals);
-    const places = this.#places;
-    const filled = Math.min(ordinals, places.length);
-    for (let ordinal = 0; ordinal < filled; ordinal += 1) {
-      // A value that was added since is that of a document that the query does not see.
-      marks[ordinal] = accepted[places[ordinal] as number] ?? 0;
-    }
-    return marks;
+    // A value that was added since is that of a document that the query does not see.
+    return {
+      matches: (ordinal) => accepted[this.#places[ordinal] as number] === 1,
+      mark: (marks, from, to) => {
+        const places = this.#places;
+        const end = Math.min(to, places.length);
+        for (let at = from; at < end; at += 1) marks[at] = accepted[places[at] as number] ?? 0;
+      },
+    };
   }
 
   #placeOf(value: unknown): number {

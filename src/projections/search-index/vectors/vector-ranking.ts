@@ -111,6 +111,11 @@ class SeenVectors {
     return this.#marks?.count;
   }
 
+  /** All documents that fit the filter, if they are known and few. */
+  get few(): Uint32Array | undefined {
+    return this.#marks?.few;
+  }
+
   /** False only if the document is known not to fit the filter. */
   mayFit(ordinal: number): boolean {
     return this.#marks === undefined || this.#marks.marks[ordinal] === 1;
@@ -212,7 +217,7 @@ function* denseHits(
     acceptWork: FILTER_WORK,
     accepted: seen.marked,
   });
-  const ordinals = near?.map((dense) => namespace.ordinalOf(dense));
+  const ordinals = near?.map((dense) => namespace.ordinalOf(dense)) ?? seen.few;
   const count = ordinals?.length ?? namespace.ordinals;
   for (let at = 0; at < count; at += 1) {
     const ordinal = ordinals?.[at] ?? at;

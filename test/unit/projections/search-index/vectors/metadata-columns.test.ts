@@ -15,13 +15,14 @@ import { repetitions } from '../../../../support/depth.js';
 class Documents {
   readonly #metadata: ({ metadata: JsonObject | undefined } | undefined)[] = [];
   readonly columns = new MetadataColumns(this);
+  #size = 0;
 
   get ordinals(): number {
     return this.#metadata.length;
   }
 
   get size(): number {
-    return this.#metadata.filter((held) => held !== undefined).length;
+    return this.#size;
   }
 
   documentAt(ordinal: number): { metadata: JsonObject | undefined } | undefined {
@@ -29,11 +30,13 @@ class Documents {
   }
 
   put(ordinal: number, metadata: JsonObject | undefined): void {
+    if (this.#metadata[ordinal] === undefined) this.#size += 1;
     this.#metadata[ordinal] = { metadata };
     this.columns.put(ordinal, metadata);
   }
 
   remove(ordinal: number): void {
+    if (this.#metadata[ordinal] !== undefined) this.#size -= 1;
     this.#metadata[ordinal] = undefined;
     this.columns.remove(ordinal);
   }
@@ -46,9 +49,11 @@ class Documents {
       if (step.done !== true) betweenSlices();
       else if (step.value === undefined) return undefined;
       else {
-        const { marks, count } = step.value;
+        const { marks, count, few } = step.value;
         const ordinals = [...marks.keys()].filter((ordinal) => marks[ordinal] === 1);
         expect(count).to.equal(ordinals.length);
+        if (few !== undefined) expect([...few]).to.deep.equal(ordinals);
+        else expect(count).to.be.above(10_000);
         return ordinals;
       }
     }
@@ -93,6 +98,26 @@ describe('columns of metadata', () => {
       }),
       { numRuns: repetitions(50) },
     );
+  });
+
+  it('list the documents that match if they are few, and are evaluated in slices', () => {
+    const documents = new Documents();
+    for (let ordinal = 0; ordinal < 100_000; ordinal += 1) documents.put(ordinal, { kind: ordinal % 100, even: 1 });
+    for (const filter of [
+      'kind = 7',
+      'kind = 7 AND even = 1',
+      'kind = 7 OR kind = 8',
+      'even = 1',
+      'kind < 90 OR even = 0',
+    ]) {
+      documents.marked(filter);
+      let slices = 0;
+      const marked = documents.marked(filter, () => {
+        slices += 1;
+      });
+      expect(slices, filter).to.be.at.least(2);
+      expect(marked, filter).to.deep.equal(documents.matching(filter));
+    }
   });
 
   it('are filled in slices, between which documents change', () => {
