@@ -26,6 +26,7 @@ import { queuePublish } from './queue-publish.js';
 import { resp } from './resp.js';
 import { restart } from './restart.js';
 import { search } from './search.js';
+import { searchLive } from './search-live.js';
 import { stalls } from './stalls.js';
 import { statistics } from './statistics.js';
 import { subscribers } from './subscribers.js';
@@ -42,6 +43,7 @@ const BENCHES: readonly Bench[] = [
   ...[workflowSteps, workflowSleeping],
   statistics,
   search,
+  searchLive,
   vectors,
   traces,
   ...[clusterFaults, clusterReplay, clusterForwarded, clusterDatabases, cores],
