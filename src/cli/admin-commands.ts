@@ -1,5 +1,4 @@
 /** `millrace db`, `millrace account` and `millrace journal` with a connection to the installation. */
-
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,21 +11,29 @@ import { LAYOUT_MARK } from '../adapters/nats/installation/index.js';
 import { readFileIfThere, readRunningFile } from '../adapters/node/index.js';
 import { type Config, type Environment, loadConfig } from '../config/index.js';
 import type { Database } from '../domain/control/index.js';
-import { MillraceError, type PartitionName } from '../kernel/index.js';
+import { FIRST_FORMAT_LEVEL, FORMAT_LEVEL, MillraceError, type PartitionName } from '../kernel/index.js';
 import { CONTROL_SHARD, METER_SHARD } from '../protocol/index.js';
 import { foldOfPartition, serveReplay } from '../replay/index.js';
 import { type AccountCommandDeps, accountCommand, findAccount, openAccountSecrets } from './account-command.js';
 import { branchCommand } from './branch-command.js';
 import { checkpointFingerprint, checkpointKeyFile, openCheckpointKey, writeNewFile } from './checkpoint-key.js';
-import type { Addresses, ClientCredentials } from './client-variables.js';
+import {
+  type Addresses,
+  type ClientCredentials,
+  clientVariables,
+  ownVariables,
+  type Variables,
+  variableLine,
+} from './client-variables.js';
 import { RefusedCommand } from './command-line.js';
 import { dataCommand } from './data-command.js';
 import { allDatabases, dbCommand, findDatabase } from './db-command.js';
 import { Api, basic, bearer } from './dev/api.js';
-import { envCommand } from './env-command.js';
 import { interruptible } from './interruption.js';
 import { type JournalCommandDeps, journalCommand } from './journal-command.js';
+import { teller } from './journal-deps.js';
 import { questionOf } from './journal-question.js';
+import { verifyAll } from './journal-verify.js';
 import { loadedConfig } from './loaded-config.js';
 import { currentLogin, loginCommand, loginFile, logoutCommand } from './login-command.js';
 import type { ManagementLogin } from './mcp/area-tokens.js';
@@ -34,7 +41,6 @@ import { type ParsedArguments, UsageError } from './parser.js';
 import { ProgressLine } from './progress-line.js';
 import { type ReachedInstallation, reachInstallation } from './reached-installation.js';
 import { roleCommand } from './role-command.js';
-import { checkUpgrade } from './upgrade-command.js';
 
 export function runDbCommand(verb: string, asked: ParsedArguments, env: Environment): Promise<number> {
   return withInstallation(env, true, async (installation, config) => {
@@ -280,4 +286,53 @@ async function readText(path: string): Promise<string> {
   } catch (cause) {
     throw new MillraceError('NOT_FOUND', `cannot read ${path}`, {}, cause);
   }
+}
+
+/**
+ * `millrace env`: prints the addresses and credentials of the running installation as environment variables, so that
+ * examples and clients work with any ports and tokens.
+ */
+interface EnvCommandDeps {
+  /** URLs by name. */
+  readonly addresses: Addresses;
+  /** `Header:queue:kv` of the alias; undefined: the names of published clients are not printed. */
+  readonly words: string | undefined;
+  readonly credentials: () => Promise<ClientCredentials>;
+  write(text: string): void;
+}
+
+/** @returns the exit code */
+async function envCommand(asked: ParsedArguments, deps: EnvCommandDeps): Promise<0> {
+  const { addresses, words } = deps;
+  const credentials = await deps.credentials();
+  const named = new Map(ownVariables(addresses, credentials));
+  if (words !== undefined)
+    for (const [name, value] of clientVariables(words, addresses, credentials)) named.set(name, value);
+  deps.write(textOf([...named], asked));
+  return 0;
+}
+
+function textOf(variables: Variables, { flags }: ParsedArguments): string {
+  if (flags.has('json')) return `${JSON.stringify(Object.fromEntries(variables))}\n`;
+  const prefix = flags.has('dotenv') ? '' : 'export ';
+  return variables.map((variable) => `${prefix}${variableLine(variable)}\n`).join('');
+}
+
+/**
+ * Compares the level, reads every entry and snapshot, and builds snapshots again from their entries.
+ * @param level of the stored forms @returns 0: all data is readable; 1: it is not, or is damaged
+ */
+async function checkUpgrade(
+  deps: JournalCommandDeps,
+  level: number = FIRST_FORMAT_LEVEL,
+  asJson = false,
+): Promise<0 | 1> {
+  const tell = teller(deps, asJson);
+  const isRaised = level >= FORMAT_LEVEL;
+  const later = isRaised ? '' : '; after the upgrade "millrace cluster upgrade" raises it';
+  await tell(
+    { level, readsUpTo: FORMAT_LEVEL },
+    `the data has format level ${level}, this release reads up to ${FORMAT_LEVEL}${later}\n`,
+  );
+  return verifyAll(deps, { verb: 'verify-all', against: undefined, signedBy: undefined, asJson });
 }

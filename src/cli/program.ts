@@ -3,12 +3,29 @@
  * are loaded only when it runs.
  */
 import { readRunningFile, VERSION } from '../adapters/node/index.js';
+import { machineSize, workersFor } from '../adapters/workers/index.js';
+import type { Environment } from '../config/index.js';
 import { describeError } from '../kernel/index.js';
 import { listenForSignals } from './interruption.js';
 import { commandTree, type RunVerbs } from './lines/tree.js';
 import { FAILED, type Output, oneLine, type ParsedArguments, runLine, shown } from './parser.js';
 import { isHuman } from './serve-line.js';
-import { isSupervised, withWorkerCount } from './worker-count.js';
+
+/** Decides the number of workers before anything of the program is loaded: one process needs no supervisor. */
+const VARIABLE = 'MILLRACE_WORKERS';
+
+/** @returns the environment with a number instead of `auto`; the loading of settings refuses other words */
+function withWorkerCount(env: Environment): Environment {
+  const { [VARIABLE]: workers, MILLRACE_ROLES: roles } = env;
+  if ((workers || 'auto') !== 'auto') return env;
+  // Read models are kept by one process, and that is all that this one is for.
+  const count = roles === 'projection' ? 1 : workersFor(machineSize());
+  return { ...env, [VARIABLE]: `${count}` };
+}
+
+function isSupervised({ [VARIABLE]: workers }: Environment): boolean {
+  return workers !== '1';
+}
 
 const output: Output = {
   write: (text) => void process.stdout.write(text),

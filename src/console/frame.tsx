@@ -1,19 +1,52 @@
 /** The frame around every page: navigation, the signed-in user, and the light or dark theme. */
+
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useLocation } from 'preact-iso/router';
 import { mayChange, session, signOut, switchAccount } from './api/session.js';
 import icon from './icon.svg';
 import { Palette, usePaletteKeys } from './palette/palette.js';
-import { Shortcuts } from './palette/shortcuts.js';
 import { Badge } from './parts/badge.js';
 import { BulkProgress } from './parts/bulk.js';
-import { Questions } from './parts/dialog.js';
+import { Dialog, Questions } from './parts/dialog.js';
 import { Icon } from './parts/icon.js';
+import { pageKeys } from './parts/keys.js';
 import { isUtc, showUtc } from './parts/time.js';
 import { Toasts } from './parts/toast.js';
 import { PAGES } from './routes.js';
 import { isDark, toggleTheme } from './theme.js';
+
+/** The keys of the console (`?`). */
+const KEYS: readonly (readonly [keys: readonly string[], action: string])[] = [
+  [['Ctrl', 'K'], 'Find a page, an object or an action'],
+  [['?'], 'Show this list'],
+  [['↑', '↓'], 'Choose a result'],
+  [['Enter'], 'Open the result, or run the action'],
+  [['Esc'], 'Close the dialog'],
+  [['Tab'], 'Go to the next link, field or button'],
+];
+
+function Shortcuts({ onClose }: { onClose(): void }) {
+  // Upper and lower case of a letter do the same, and are listed once.
+  const ofPage = new Map(pageKeys.value.flat().map(({ key, label }) => [label, key]));
+  const all = [...KEYS, ...[...ofPage].map(([label, key]) => [[key], `On this page: ${label}`] as const)];
+  return (
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
+      <dl class="shortcuts">
+        {all.map(([keys, action]) => (
+          <div key={action}>
+            <dt>
+              {keys.map((one) => (
+                <kbd key={one}>{one}</kbd>
+              ))}
+            </dt>
+            <dd>{action}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  );
+}
 
 export function Frame({ children }: { readonly children: ComponentChildren }) {
   const isOpen = useSignal(false);

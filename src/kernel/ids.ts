@@ -37,3 +37,10 @@ export type BackupId = Branded<'BackupId'>;
 export type AlertRuleId = Branded<'AlertRuleId'>;
 /** `tr-<16 base32 characters>`. */
 export type TriggerId = Branded<'TriggerId'>;
+
+/** Randomness as passed to deciders and handlers, which never create their own. The port of that name provides one. */
+export interface Random {
+  bytes(count: number): Uint8Array;
+  /** Uniform in [0, 1). */
+  float(): number;
+}

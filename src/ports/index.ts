@@ -13,7 +13,6 @@ export * from './cluster.js';
 export * from './compactor.js';
 export * from './data-limits.js';
 export * from './data-removal.js';
-export * from './delivery-signer.js';
 export * from './embeddings.js';
 export * from './http-out.js';
 export * from './identity-providers.js';

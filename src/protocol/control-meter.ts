@@ -4,6 +4,7 @@ import {
   absent,
   integer,
   listOf,
+  openFields,
   openRecord,
   optional,
   type RecordType,
@@ -13,6 +14,14 @@ import {
   tuple,
   versioned,
 } from '../kernel/schema/index.js';
+
+/** A process's report that it has applied a change of grants. */
+export const controlApplied = openFields({
+  session: text<SessionId>(),
+  /** The position in the control journal up to which everything is in force at this process. */
+  position: integer,
+});
+export type ControlApplied = TypeOf<typeof controlApplied>;
 
 /** Upper bounds in milliseconds, inclusive; one more bucket counts longer ones. A change needs a new format. */
 export const LATENCY_BOUNDS_MS = [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096] as const;

@@ -1,17 +1,13 @@
 export { newId } from './base32.js';
 export * from './control-meter.js';
-export * from './control-notice.js';
-export * from './control-placement.js';
 export * from './control-secrets.js';
 export * from './entry.js';
-export * from './kv-event.js';
 export * from './kv-request.js';
 export * from './manifest.js';
 export * from './moment.js';
 export * from './placement.js';
 export * from './process-report.js';
 export * from './public-ids.js';
-export * from './queue-placement.js';
 export * from './statistics-snapshot.js';
 export * from './trace.js';
 export * from './trial-request.js';

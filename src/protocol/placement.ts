@@ -5,7 +5,9 @@
  */
 import { createHash } from 'node:crypto';
 import {
+  type AccountId,
   assert,
+  BoundedCache,
   type DatabaseId,
   MillraceError,
   type PartitionName,
@@ -14,6 +16,49 @@ import {
   type TriggerId,
 } from '../kernel/index.js';
 import { newId } from './base32.js';
+
+/** Names of the queue's plane: an account has one partition, and a shard has an intake in addition to its journal. */
+const QUEUE_PARTITION = /^queue:(ac-[a-z2-7]{16})$/;
+
+/** Remembered names: each command uses one, and an identical string is hashed once. */
+const REMEMBERED_NAMES = 10_000;
+const remembered = new BoundedCache<AccountId, PartitionName>(REMEMBERED_NAMES);
+
+/** `queue:<account id>`. */
+export function queuePartition(account: AccountId): PartitionName {
+  const known = remembered.get(account);
+  if (known !== undefined) return known;
+  const name = `queue:${account}` as PartitionName;
+  remembered.set(account, name);
+  return name;
+}
+
+export function isQueuePartition(partition: string): boolean {
+  return partition.startsWith('queue:');
+}
+
+/** @throws INVALID */
+export function parseQueuePartition(partition: string): AccountId {
+  const match = QUEUE_PARTITION.exec(partition);
+  if (match === null) throw new MillraceError('INVALID', `not the name of a queue's partition: ${partition}`);
+  return match[1] as AccountId;
+}
+
+/** The stream that stores publishes while the shard has no owner: `QUEUE_3` → `INTAKE_3`. */
+export function intakeOf(shard: ShardName): ShardName {
+  return shard.replace(/^QUEUE_/, 'INTAKE_') as ShardName;
+}
+
+/** The place of the control state: one shard and one partition, in a cluster of any size. */
+export const CONTROL_SHARD = 'CONTROL' as ShardName;
+export const CONTROL_PARTITION = 'control' as PartitionName;
+/** The meter's log. It has many writers, so it has no owner and no chain. */
+export const METER_SHARD = 'METER' as ShardName;
+
+/** `ac-` and 80 random bits. */
+export function newAccountId(random: Random): AccountId {
+  return newId('ac-', random) as AccountId;
+}
 
 /** The kind of a shard's contents; each plane has separate shards. */
 export type Plane = 'kv' | 'queue';

@@ -59,6 +59,13 @@ const AT_HOME_IN_THE_WORLD = ['adapters', 'cli', 'composition', 'console'];
 const MAX_FUNCTION_LINES = 60;
 const MAX_PARAMETERS = 5;
 
+/**
+ * A file below this length with one importer is merged into it. The exceptions at most: ports (one interface each), faces of
+ * folders, pages, modules of roles, and files that only the face of their folder imports. The number only falls.
+ */
+const SHORT_LINES = 40;
+const MAX_SHORT_FILES = 94;
+
 /** A registry that calls one method. */
 const CASTS_THROUGH_UNKNOWN = ['adapters/node/prom-metrics.ts'];
 
@@ -206,6 +213,14 @@ describe('architecture', () => {
         .map(({ line, head, parameters }) => `${file}:${line} ${head} has ${parameters} parameters`),
     );
     expect([...long, ...wide]).to.deep.equal([]);
+  });
+
+  it('has few short files with one importer', () => {
+    const importers = new Map(files.map((file) => [file, new Set<string>()]));
+    for (const { file, target } of imports) if (target !== undefined) importers.get(target)?.add(file);
+    const isShort = (file: string) => textOf(file).trimEnd().split('\n').length < SHORT_LINES;
+    const short = files.filter((file) => importers.get(file)?.size === 1 && isShort(file));
+    expect(short.length, short.sort().join('\n')).to.be.at.most(MAX_SHORT_FILES);
   });
 
   it('casts through `unknown` only where a comment gives the reason', () => {

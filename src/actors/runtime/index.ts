@@ -1,5 +1,4 @@
 export type { Activation, ActorLimits } from './activation.js';
-export { checkOfShards } from './check-of-shards.js';
 export { ClockWatch, type ClockWatchOptions } from './clock-watch.js';
 export { CommandMemory } from './command-memory.js';
 export { announceGone, markAllGone } from './gone-sessions.js';
@@ -21,7 +20,7 @@ export {
 } from './remote.js';
 export { callerSilenceMs, callLimits, ROUTE_RETRY_MS } from './remote-call.js';
 export { HeardNodes } from './resp-nodes.js';
-export { watchedClocks, watchShards } from './runtime-gauges.js';
+export { checkOfShards, watchedClocks, watchShards } from './runtime-gauges.js';
 export { type RuntimeMetrics, runtimeMetricsOf } from './runtime-metrics.js';
 export { Session, type SessionTimes, sessionKey } from './session.js';
 export { SESSION_UNCHANGED_MS, SessionSweep } from './session-sweep.js';

@@ -1,6 +1,6 @@
 /** The gauges of the runtime, read when metrics are collected. */
-import type { ShardName } from '../../kernel/index.js';
-import { inSeconds, type Metrics } from '../../ports/index.js';
+import { describeError, type ShardName } from '../../kernel/index.js';
+import { type Check, inSeconds, type Metrics } from '../../ports/index.js';
 import { ClockWatch, type ClockWatchOptions, type ClockWatchPorts } from './clock-watch.js';
 import type { Membership } from './membership.js';
 import type { ShardHost } from './shard-host.js';
@@ -36,4 +36,24 @@ export function watchShards<W extends Work>(metrics: Metrics, host: ShardHost<W>
     metrics.gauge('millrace_shard_position', () => host.actorOf(shard)?.head?.position ?? 0, shard);
     metrics.gauge('millrace_snapshot_timestamp_seconds', () => inSeconds(host.actorOf(shard)?.snapshotAtMs), shard);
   }
+}
+
+/** @param hosts  of every plane that this process may own shards of */
+export function checkOfShards(
+  hosts: readonly Pick<ShardHost<Work>, 'stoppedShards' | 'lookFailures' | 'isSettled'>[],
+): Check {
+  const stopped = hosts.flatMap((host) => [...host.stoppedShards()]);
+  const notes = [
+    ['stopped, the journal is in doubt', 'JOURNAL_DAMAGED'],
+    ['stopped, written by a newer release', 'NEWER_FORMAT'],
+  ].flatMap(([what, wanted]) => {
+    const those = stopped.filter(([, { code }]) => code === wanted);
+    const named = those.map(([shard, why]) => `${shard} (${describeError(why)})`);
+    return named.length === 0 ? [] : [`${what}: ${named.join(', ')}`];
+  });
+  if (!hosts.every((host) => host.isSettled())) {
+    const why = hosts.flatMap((host) => [...host.lookFailures()].map(([shard, reason]) => `${shard}: ${reason}`));
+    return { ok: false, detail: [...notes, 'shards are loading or moving', ...why].join('; ') };
+  }
+  return notes.length === 0 ? { ok: true } : { ok: false, isStuck: true, detail: notes.join('; ') };
 }

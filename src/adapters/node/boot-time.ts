@@ -4,7 +4,9 @@
  * A container may show a separate uptime that begins with it although the boot id stays the same. The kernel's start
  * time of this process is always right, so the uptime is compared with it once.
  */
+
 import { readFileSync } from 'node:fs';
+import module from 'node:module';
 import { performance } from 'node:perf_hooks';
 import type { BootTime } from '../../ports/index.js';
 
@@ -54,4 +56,12 @@ function read(path: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Writes compiled code to the cache that `cli/main.ts` enables, so it is there even if the process is killed. Node.js before
+ * 22.10 has no such call and writes at its end, Node.js 20 never.
+ */
+export function flushCompileCache(): void {
+  (module as typeof module & { flushCompileCache?(): void }).flushCompileCache?.();
 }

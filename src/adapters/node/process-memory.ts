@@ -2,7 +2,44 @@
  * The memory of one process for its tenants: well below the heap limit; the rest is for requests, answers, the process
  * itself and uncollected garbage.
  */
+
+import { hostname, networkInterfaces, totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
+import type { ProcessReadings } from '../../ports/index.js';
+
+/** The address of this machine for clients on others. */
+const WILDCARDS: ReadonlySet<string> = new Set(['0.0.0.0', '::', '::0']);
+
+/**
+ * @param bound the address that an endpoint listens on
+ * @returns the same, or for "every address" the machine's first one that others can reach; its name if it has none
+ */
+export function reachableAddress(bound: string): string {
+  if (!WILDCARDS.has(bound)) return bound;
+  const outer = Object.values(networkInterfaces())
+    .flatMap((addresses) => addresses ?? [])
+    .filter(({ internal, address }) => !internal && !address.startsWith('fe80:'));
+  return (outer.find(({ family }) => family === 'IPv4') ?? outer[0])?.address ?? hostname();
+}
+
+/** Node's facts about the process. */
+export class NodeReadings implements ProcessReadings {
+  readonly pid = process.pid;
+  readonly platform = `${process.platform} ${process.arch}`;
+  readonly executable = process.execPath;
+
+  get machineBytes(): number {
+    return totalmem();
+  }
+
+  memory(): { readonly heapUsed: number; readonly rss: number } {
+    return process.memoryUsage();
+  }
+
+  processorTime(): { readonly user: number; readonly system: number } {
+    return process.cpuUsage();
+  }
+}
 
 /** The part of the heap limit for all of it. */
 const OF_HEAP = 0.75;

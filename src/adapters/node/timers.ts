@@ -1,6 +1,20 @@
 /** Timers of Node. */
-import { type Timer, Timers } from '../../ports/index.js';
+
+import { performance } from 'node:perf_hooks';
+import { type Clock, type Timer, Timers } from '../../ports/index.js';
 import { coalescedTimer } from './coalesced-timer.js';
+
+/** The clocks of the machine. */
+export class SystemClock implements Clock {
+  nowMs(): number {
+    return Date.now();
+  }
+
+  /** Stops during a suspension of the machine. */
+  monotonicMs(): number {
+    return performance.now();
+  }
+}
 
 /** Node fires longer delays immediately with a warning, so they are cut to this. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1;

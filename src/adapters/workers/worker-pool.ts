@@ -11,9 +11,26 @@ import cluster from 'node:cluster';
 import { describeError, MillraceError } from '../../kernel/index.js';
 import type { Check, Log } from '../../ports/index.js';
 import type { ReadyWorker, WorkerSession, WorkerStart } from './messages.js';
-import { joinedPages } from './worker-pages.js';
 import { type WorkerEnd, type WorkerEnvironment, WorkerProcess } from './worker-process.js';
 import type { WorkerRecord } from './worker-record.js';
+
+/** A metric's name, from its `# HELP` line to the next metric. */
+const BLOCK = /^# HELP (\S+) .*\n(?:# TYPE .*\n)?/;
+
+/** @param pages with labels that tell the workers apart. @returns a page in which each metric is declared once */
+export function joinedPages(pages: readonly string[]): string {
+  const blocks = new Map<string, { readonly head: string; samples: string }>();
+  for (const page of pages) {
+    for (const block of page.split(/^(?=# HELP )/m)) {
+      const [head, name] = BLOCK.exec(block) ?? [];
+      if (head === undefined || name === undefined) continue;
+      const known = blocks.get(name) ?? { head, samples: '' };
+      known.samples += block.slice(head.length).replace(/\n+$/, '\n');
+      blocks.set(name, known);
+    }
+  }
+  return [...blocks.values()].map(({ head, samples }) => head + samples).join('\n');
+}
 
 export interface WorkerPoolOptions {
   readonly workers: number;

@@ -1,10 +1,12 @@
 export {
   decodeControlApplied,
   decodeControlCommand,
+  decodeControlEvents,
   decodeControlReply,
+  decodeMeterRecord,
   encodeControlApplied,
   encodeControlCommand,
+  encodeControlEvent,
   encodeControlReply,
-} from './command-codec.js';
-export { decodeControlEvents, encodeControlEvent } from './event-codec.js';
-export { decodeMeterRecord, encodeMeterRecord } from './meter-codec.js';
+  encodeMeterRecord,
+} from './control-codec.js';

@@ -9,12 +9,22 @@ import {
   headerList,
   keptAnswer,
   messageStatus,
+  type QueueEvent,
   type QueueEventOf,
   queueEvents,
   runPart,
 } from '../../domain/queue/index.js';
 import type { DlqId, MessageId } from '../../kernel/index.js';
-import { type Fields, moreFields, type Packer, refuse, type Unpacker } from '../../kernel/schema/index.js';
+import {
+  decodedEach,
+  encoded,
+  type Fields,
+  moreFields,
+  type Packer,
+  refuse,
+  type Unpacker,
+  union,
+} from '../../kernel/schema/index.js';
 
 const messageAccepted: Fields<QueueEventOf<'MessageAccepted'>> = {
   places: 11,
@@ -195,4 +205,20 @@ export const hotEvents = {
 
 function instead<T>([number]: readonly [number, Fields<unknown>], fields: Fields<T>): readonly [number, Fields<T>] {
   return [number, fields];
+}
+
+/**
+ * Codec of queue events. A section's effects and a snapshot's segments are consecutive events, each a MessagePack
+ * list: the number of its type, then its fields. A change beyond a new optional last field gets a new type number,
+ * and the old one is still read here. Old bytes are decoded for ever (test/fixtures/journals/queue-events.json).
+ */
+const shape = union('type', { ...queueEvents, ...hotEvents });
+
+export function encodeQueueEvent(event: QueueEvent): Uint8Array {
+  return encoded(shape, event);
+}
+
+/** The events of a section or segment, in order, one at a time. @throws JOURNAL_DAMAGED for an unknown event */
+export function decodeQueueEvents(effects: Uint8Array): Iterable<QueueEvent> {
+  return decodedEach(shape, effects, 'a queue event');
 }

@@ -1,4 +1,4 @@
-export { decodeQueueEvents, encodeQueueEvent } from './event-codec.js';
+export { decodeQueueEvents, encodeQueueEvent } from './hot-events.js';
 export {
   decodeIntakeRecord,
   decodeOutboxRecord,

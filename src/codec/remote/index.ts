@@ -1,5 +1,11 @@
-export { decodeKvDelivery, encodeKvDelivery } from './kv-delivery.js';
-export { decodeKvRequest, decodeKvResponse, encodeKvRequest, encodeKvResponse } from './kv-remote.js';
+export {
+  decodeKvDelivery,
+  decodeKvRequest,
+  decodeKvResponse,
+  encodeKvDelivery,
+  encodeKvRequest,
+  encodeKvResponse,
+} from './kv-remote.js';
 export {
   decodeAnswer,
   decodeRemoteCommand,

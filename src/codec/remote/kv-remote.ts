@@ -31,7 +31,10 @@ import {
   tuple,
   wordOf,
 } from '../../kernel/schema/index.js';
-import { type KvRequest, type KvResponse, kvRequest, kvResponseOf } from '../../protocol/index.js';
+import { type KvRequest, type KvResponse, kvDelivery, kvRequest, kvResponseOf } from '../../protocol/index.js';
+
+/** @throws INVALID */
+export const [encodeKvDelivery, decodeKvDelivery] = bothWays(kvDelivery, 'what a partition tells', 'INVALID');
 
 const items: Shape<readonly Reply[]> = listOf(later(() => reply));
 const twoTexts = tuple<[string, string]>(text(), text());

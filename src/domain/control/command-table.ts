@@ -76,6 +76,8 @@ import { decideDeleteTrigger, decideListTriggers, decideSetTrigger } from './dec
 import { decideEndSession, decideFold, decideLease, decideReturn } from './decide-quota.js';
 import { decideBeginSession, decideListSessions, decideSessionTokens, decideSetPersonRoles } from './decide-sign-in.js';
 import { decideDeleteUser, decideIssueToken, decideSetUser } from './decide-users.js';
+import type { Decision } from './decision.js';
+import type { ControlState } from './state.js';
 
 type ControlTable = { readonly [Type in ControlCommand['type']]: ControlRow<ControlCommandOf<Type>> };
 
@@ -211,4 +213,17 @@ export function rowOfControl(command: ControlCommand): ControlRow {
 
 export function bytesOfControl(command: ControlCommand): number {
   return rowOfControl(command).bytes?.(command) ?? CONTROL_COMMAND_BYTES;
+}
+
+/**
+ * Decides a command of the control state. Pure: time, ids, hashes and sealed texts are arguments, and the result is
+ * an answer with events; the state is not changed.
+ */
+export interface DecisionContext {
+  /** The clock of the turn, never earlier than that of the last entry. */
+  readonly nowMs: number;
+}
+
+export function decide(command: ControlCommand, state: ControlState, { nowMs }: DecisionContext): Decision {
+  return rowOfControl(command).decide(command, state, nowMs);
 }

@@ -11,8 +11,12 @@ import {
   accountStateSet,
   apiKeyCreated,
   apiKeyDeleted,
+  providerPersonSet,
   queueMoved,
   queueTokensSet,
+  sessionBegan,
+  sessionTokensSet,
+  signedOut,
   signingKeysRotated,
   teamSet,
 } from './evolve-accounts.js';
@@ -25,7 +29,6 @@ import {
   alertRuleDeleted,
   alertRuleSet,
 } from './evolve-alerts.js';
-import { backupDeleted, backupEnded, backupStarted } from './evolve-backups.js';
 import {
   meterFolded,
   meterRestored,
@@ -35,6 +38,9 @@ import {
   usageRestored,
 } from './evolve-counts.js';
 import {
+  backupDeleted,
+  backupEnded,
+  backupStarted,
   databaseCreated,
   databaseDeleted,
   databaseLayoutSet,
@@ -44,14 +50,16 @@ import {
   firstStarted,
   limitsUpdated,
   passwordReset,
+  searchIndexCreated,
+  searchIndexDeleted,
+  searchIndexSet,
+  searchTombstoneRestored,
   tombstoneRestored,
   userDeleted,
   userSet,
   userTokenIssued,
 } from './evolve-databases.js';
 import { roleDeleted, roleUnassigned } from './evolve-roles.js';
-import { searchIndexCreated, searchIndexDeleted, searchIndexSet, searchTombstoneRestored } from './evolve-search.js';
-import { providerPersonSet, sessionBegan, sessionTokensSet, signedOut } from './evolve-sign-in.js';
 import type { ControlState } from './state.js';
 
 export interface ControlEventRow<Event extends ControlEvent = ControlEvent> {
@@ -143,4 +151,9 @@ const CONTROL_EVENTS: EventTable = {
 
 export function rowOfControlEvent(event: ControlEvent): ControlEventRow {
   return CONTROL_EVENTS[event.type] as ControlEventRow;
+}
+
+/** Applies an event to the control state in place. It accepts every journaled event and judges none. */
+export function evolve(state: ControlState, event: ControlEvent): void {
+  rowOfControlEvent(event).evolve(event, state);
 }

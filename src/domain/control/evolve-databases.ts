@@ -1,6 +1,7 @@
 /** Events of databases and of their users. */
-import { assert, type DatabaseId } from '../../kernel/index.js';
+import { assert, type BackupId, type DatabaseId } from '../../kernel/index.js';
 import type { ControlEventOf } from './events.js';
+import type { Backup, SearchIndex } from './management.js';
 import { type Database, endOfPartitions } from './records.js';
 import type { ControlState } from './state.js';
 
@@ -84,4 +85,53 @@ function existing(state: ControlState, id: DatabaseId): Database {
   const database = state.databases.get(id);
   assert(database !== undefined, 'an event of a database that is not there', { database: id });
   return database;
+}
+
+/** Events of backups. */
+export function backupStarted({ type: _, ...backup }: ControlEventOf<'BackupStarted'>, state: ControlState): void {
+  state.backups.put({ ...backup, state: 'pending', bytes: 0, manifests: [], reason: '' });
+}
+
+export function backupEnded(event: ControlEventOf<'BackupEnded'>, state: ControlState): void {
+  const { backup, state: ended, bytes, manifests, reason } = event;
+  state.backups.put({ ...existingBackup(state, backup), state: ended, bytes, manifests, reason });
+}
+
+export function backupDeleted({ backup }: ControlEventOf<'BackupDeleted'>, state: ControlState): void {
+  state.backups.delete(backup);
+}
+
+function existingBackup(state: ControlState, id: BackupId): Backup {
+  const backup = state.backups.byId.get(id);
+  assert(backup !== undefined, 'an event of a backup that is not there', { backup: id });
+  return backup;
+}
+
+/** Events of search indexes. */
+export function searchIndexCreated({ index }: ControlEventOf<'SearchIndexCreated'>, state: ControlState): void {
+  state.search.put({ ...index, deletedAtMs: undefined });
+}
+
+export function searchIndexSet(event: ControlEventOf<'SearchIndexSet'>, state: ControlState): void {
+  const { name, account, limits, tokens } = event;
+  const before = existingIndex(state, event.index);
+  state.search.put({ ...before, name, account, limits, tokens, type: event.plan ?? before.type });
+}
+
+export function searchIndexDeleted({ index, atMs }: ControlEventOf<'SearchIndexDeleted'>, state: ControlState): void {
+  state.search.put({ ...existingIndex(state, index), tokens: undefined, deletedAtMs: atMs });
+  state.dropCounts(index);
+}
+
+export function searchTombstoneRestored(
+  { index }: ControlEventOf<'SearchTombstoneRestored'>,
+  state: ControlState,
+): void {
+  state.search.put({ ...index, tokens: undefined });
+}
+
+function existingIndex(state: ControlState, id: DatabaseId): SearchIndex {
+  const index = state.search.byId.get(id);
+  assert(index !== undefined, 'an event of a search index that is not there', { index: id });
+  return index;
 }

@@ -1,4 +1,6 @@
 /** Reads the filters of SEARCH.QUERY, SEARCH.COUNT and SEARCH.AGGREGATE. */
+
+import { RE2JS } from 're2js';
 import { type IndexDefinition, type IndexField, SearchProblem } from './definition.js';
 import { type FieldValue, typedValueOf } from './field-values.js';
 import type { Condition, DocumentFilter } from './filter.js';
@@ -13,9 +15,38 @@ import {
   refuseOthers,
   textIn,
 } from './json.js';
-import { MAX_CLAUSE_DEPTH, MAX_CLAUSES, MAX_IN_VALUES, MAX_REGEXES } from './limits.js';
-import { regexTest } from './regex.js';
+import {
+  MAX_CLAUSE_DEPTH,
+  MAX_CLAUSES,
+  MAX_IN_VALUES,
+  MAX_REGEX_CHARACTERS,
+  MAX_REGEX_REPETITIONS,
+  MAX_REGEXES,
+} from './limits.js';
 import type { FieldRange } from './value-fields.js';
+
+/** Regular expressions of filters, in time linear in the text: expressions are input of tenants. */
+const COUNTED = /\{(\d+)(?:,(\d*))?\}/g;
+
+/** A test of whole terms. @param ignoresCase for terms in lower case @throws SearchProblem */
+function regexTest(pattern: string, ignoresCase: boolean): (term: string) => boolean {
+  if (pattern.length > MAX_REGEX_CHARACTERS) {
+    throw new SearchProblem(`A regular expression has at most ${MAX_REGEX_CHARACTERS} characters`);
+  }
+  let repetitions = 1;
+  for (const [, least = '', most] of pattern.matchAll(COUNTED)) {
+    repetitions *= Math.max(1, Number(least), Number(most ?? 0));
+  }
+  if (repetitions > MAX_REGEX_REPETITIONS) {
+    throw new SearchProblem(`Counted repetitions of a regular expression multiply to ${MAX_REGEX_REPETITIONS} at most`);
+  }
+  try {
+    const compiled = RE2JS.compile(pattern, ignoresCase ? RE2JS.CASE_INSENSITIVE : 0);
+    return (term) => compiled.matches(term);
+  } catch {
+    throw new SearchProblem(`Invalid regular expression: ${pattern}`);
+  }
+}
 
 const BOOLEAN = ['$and', '$or', '$must', '$should', '$mustNot'];
 const RANGE_NAMES: Readonly<Record<string, keyof FieldRange>> = {

@@ -1,5 +1,5 @@
 /** Search indexes: the stored form of documents, the filter language, the words of a text, postings and their score. Pure. */
-export * from './bm25.js';
+
 export { type DocumentLayout, SEARCH_LAYOUT, VECTOR_LAYOUT } from './document-layout.js';
 export { DOCUMENT_WRITES, type DocumentWrite, type DocumentWrites, VECTOR_WRITES } from './document-writes.js';
 export * from './documents.js';
@@ -18,6 +18,7 @@ export {
 export type { FilterLiteral, FilterNode, FilterPath } from './filter-tree.js';
 export { type IdRange, rangeAfter, rangeOf } from './id-range.js';
 export * from './limits.js';
+export * from './postings.js';
 export { countOf, EXACT_UP_TO, MAX_ORDINALS, ordinalOf, Postings } from './postings.js';
 export { type SearchableText, searchableText } from './searchable-text.js';
 export * from './vectors/index.js';

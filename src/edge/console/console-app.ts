@@ -8,6 +8,7 @@
 import type { Middleware } from 'koa';
 import { STRANGERS } from '../../kernel/index.js';
 import { managementRefusalOf } from '../error-map.js';
+import { PRIVATE_HEADERS } from '../http/answer.js';
 import { readsBody, type Stage } from '../http/application.js';
 import { servesPages } from '../http/built-pages.js';
 import { discardBody } from '../http/index.js';
@@ -22,6 +23,16 @@ import { MAX_CONSOLE_BODY_BYTES, MAX_SIGN_IN_BYTES } from './console-limits.js';
 import { PLANE_ROUTES } from './planes.js';
 import { PROVIDER_ROUTES, SIGN_IN_ROOT } from './provider-routes.js';
 import { CONSOLE_SESSION_ROUTES } from './session-routes.js';
+
+/** Leads a browser that opens the port's address to the console; other clients get the API's answer. */
+export const leadsBrowsers: Middleware = (context, next) => {
+  const { method, path, headers } = context;
+  const isPage = (method === 'GET' || method === 'HEAD') && headers.accept?.includes('text/html') === true;
+  if (path !== '/' || !isPage) return next();
+  context.set(PRIVATE_HEADERS);
+  context.redirect('/console');
+  return undefined;
+};
 
 const ROOT = '/console';
 const API = `${ROOT}/api/`;

@@ -1,5 +1,6 @@
 /** Start and end of an endpoint's server. */
 import { type AddressInfo, Server } from 'node:net';
+import { listenError } from '../../kernel/index.js';
 import type { Clock, Timers } from '../../ports/index.js';
 
 /** An active client sends its next request within this time. */
@@ -102,4 +103,23 @@ export async function untilSilent(
   }
   // Reads the requests that have arrived.
   await timers.yieldToEventLoop();
+}
+
+/** Opens the port of an endpoint. */
+export interface Listener {
+  listen(port: number, host: string): Promise<{ readonly port: number }>;
+}
+
+/** @param variable the setting with the port. @returns the actual port. @throws BAD_CONFIG */
+export async function listenOn(endpoint: Listener, host: string, port: number, variable: string): Promise<number> {
+  try {
+    return (await endpoint.listen(port, host)).port;
+  } catch (cause) {
+    throw listenError(variable, hostAndPort(host, port), cause);
+  }
+}
+
+/** Host and port as in a URL. */
+export function hostAndPort(host: string, port: number): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }

@@ -1,16 +1,44 @@
 /** The answer of the scrape endpoint: metrics in the scope of a monitoring token. */
-
 import type { Behind, Clock, MaybeBehind, Statistics } from '../../ports/index.js';
 import { uuidOf } from '../../protocol/index.js';
 import { tooManyFailures } from '../error-map.js';
 import type { ApiArea } from '../http/openapi/area.js';
 import { queryParameter } from '../http/openapi/parts.js';
+import { invalid } from '../http/refused.js';
 import { type Route, routesOf } from '../http/route.js';
 import { furthest } from '../http/stale-header.js';
 import { EXPOSITION_TYPE, expositionOf, type Labelled, merged } from './exposition.js';
-import { wantedNames } from './metric-names.js';
 import { databaseMetrics, queueMetrics } from './metrics.js';
 import type { ScrapeScope } from './scrape-grants.js';
+
+/**
+ * Selects the metrics of a scrape: `match[]`, repeated, each a name, `{__name__="name"}`, or a prefix,
+ * `{__name__=~"millrace_kv_.*"}`. Default: all. Label selectors are not supported, because a token shows only one
+ * database or account.
+ */
+const NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
+const SELECTOR = /^\{\s*__name__\s*(=~?)\s*"([a-zA-Z0-9_:]*)(\.[*+])?"\s*,?\s*\}$/;
+/** More are a mistake. */
+const MAX_MATCHES = 100;
+
+/** @throws Refused 400 */
+function wantedNames(matches: readonly string[]): (name: string) => boolean {
+  if (matches.length === 0) return () => true;
+  if (matches.length > MAX_MATCHES) throw invalid(`match[]: may be given at most ${MAX_MATCHES} times`);
+  const all = matches.map(wanted);
+  return (name) => all.some((isWanted) => isWanted(name));
+}
+
+function wanted(match: string): (name: string) => boolean {
+  const text = match.trim();
+  if (NAME.test(text)) return (name) => name === text;
+  const [, operator, stem = '', rest] = SELECTOR.exec(text) ?? [];
+  if (operator === undefined || (operator === '=' && rest !== undefined)) {
+    throw invalid('match[]: must be the name of a metric, or {__name__="name"}, or {__name__=~"beginning.*"}');
+  }
+  if (rest === undefined) return (name) => name === stem;
+  return (name) => name.startsWith(stem) && (rest === '.*' || name.length > stem.length);
+}
 
 export interface ScrapeCall {
   readonly scope: ScrapeScope;

@@ -1,5 +1,6 @@
 /** The parts of the queue endpoint: ports from outside, and objects that its files share. */
 import type { DeliveredHeaders } from '../../domain/queue/index.js';
+import type { AccountId } from '../../kernel/index.js';
 import type {
   DeliverySigner,
   HttpOut,
@@ -15,14 +16,36 @@ import type {
   Triggers,
   WebhookSecrets,
 } from '../../ports/index.js';
+import { QUEUE_REFUSALS } from '../error-map.js';
 import { BurstLimiter } from '../http/burst-limiter.js';
 import { Endpoint, type EndpointParts } from '../http/endpoint.js';
+import { RefusedRequest } from '../http/refused.js';
 import { Shares } from '../http/shares.js';
 import { type AliasWords, HeaderAliases } from '../wire-alias.js';
 import { EventSchemas } from './applications/event-schemas.js';
 import { PortalPage, type PortalParts } from './applications/portal-page.js';
-import { ChecksInProgress } from './checks/checks-in-progress.js';
 import { type QueueEndpointLimits, TRIGGER_FEEDS } from './queue-limits.js';
+
+/** Each holds up to 16 lists of a megabyte. */
+const MAX_CHECKS = 4;
+
+/** Bounds the checks of endpoints in this process: each holds the entries of several runs, and calls the endpoint often. */
+class ChecksInProgress {
+  readonly #accounts = new Set<AccountId>();
+
+  /** An account has one at a time. @throws Refused 429; errors of `work` */
+  async within<Result>(account: AccountId, work: () => Promise<Result>): Promise<Result> {
+    if (this.#accounts.has(account) || this.#accounts.size >= MAX_CHECKS) {
+      throw new RefusedRequest(QUEUE_REFUSALS.checking);
+    }
+    this.#accounts.add(account);
+    try {
+      return await work();
+    } finally {
+      this.#accounts.delete(account);
+    }
+  }
+}
 
 export interface QueueEndpointParts extends EndpointParts<QueueEndpointLimits> {
   readonly gateway: QueueGateway;

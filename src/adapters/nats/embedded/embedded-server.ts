@@ -12,7 +12,7 @@
  * `<data dir>/nats/` has the configuration, the store, the log, `server.json` (the running server) and
  * `client.json` (its address and credentials, for the command line). Only the user of this process can read them.
  */
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { describeError, MillraceError } from '../../../kernel/index.js';
@@ -30,8 +30,7 @@ import {
   STORE_KEY_VARIABLE,
 } from './server-config.js';
 import { type Binding, chooseBinding, launch, type ServerProcess } from './server-process.js';
-import { knowsSyncAlways } from './server-version.js';
-import { noteStoreVersion } from './store-version.js';
+import { compareVersions, knowsSyncAlways } from './server-version.js';
 
 export interface EmbeddedServerOptions {
   /** The result of `findNatsServer`. */
@@ -290,4 +289,18 @@ async function freePort(): Promise<number> {
       );
     });
   });
+}
+
+/**
+ * Records the version that wrote a store, and warns when an older one is about to open it. Servers read
+ * stores of older versions; the reverse is not promised. If streams are missing afterwards, the
+ * check of the streams at start stops the process: no stream is created in their place.
+ */
+async function noteStoreVersion(path: string, version: string, log: Log): Promise<void> {
+  const earlier = (await readFile(path, 'utf8').catch(() => '')).trim();
+  if (earlier === version) return;
+  if (earlier !== '' && compareVersions(earlier, version) > 0) {
+    log.warn('nats-server.downgrade', { earlier, version, message: 'the store was last written by a newer server' });
+  }
+  await writePrivateFile(path, `${version}\n`, true);
 }

@@ -1,6 +1,45 @@
 /** Runs jobs in processes (job-process.ts), any number in parallel. */
-import type { Log, LogFields } from '../../../ports/index.js';
-import { runInProcess } from './job-process.js';
+
+import { once } from 'node:events';
+import { MillraceError } from '../../../kernel/index.js';
+import type { CompactionJob, CompactionResult, Compactor, Log, LogFields } from '../../../ports/index.js';
+import { lowerPriorityOfAll, plainFailure, sentLog } from '../worker-support.js';
+import { type JobMessage, type JobOutcome, runInProcess } from './job-process.js';
+
+/**
+ * The compactor in separate processes, one job at a time. Objects written by a process that dies are named by no
+ * manifest.
+ */
+export type ProcessCompactorOptions<Installation> = Omit<
+  JobProcessesOptions<Installation, CompactionJob>,
+  'lost' | 'detailsOf'
+>;
+
+export class ProcessCompactor<Installation> implements Compactor {
+  readonly #processes: JobProcesses<Installation, CompactionJob, CompactionResult>;
+  /** Settles when the job before has ended. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(options: ProcessCompactorOptions<Installation>) {
+    this.#processes = new JobProcesses({
+      ...options,
+      lost: 'the compactor gave no snapshot',
+      detailsOf: ({ shard }) => ({ shard }),
+    });
+  }
+
+  compact(job: CompactionJob): Promise<CompactionResult> {
+    const result = this.#last.then(() => this.#processes.run(job));
+    this.#last = result.catch(() => {});
+    return result;
+  }
+
+  /** Ends the running process; its job and waiting ones fail with SHUTTING_DOWN. */
+  async close(): Promise<void> {
+    await this.#processes.close();
+    await this.#last;
+  }
+}
 
 /** The start data: the job, and the facts that its entry needs to reach the installation. */
 export interface JobTask<Installation, Job> {
@@ -59,5 +98,32 @@ export class JobProcesses<Installation, Job, Result> {
   async close(): Promise<void> {
     this.#ended.abort();
     await Promise.allSettled(this.#running);
+  }
+}
+
+/**
+ * Runs the job to its outcome; the starting process then ends this one.
+ * @param name  as in `the compactor`. @throws DEFECT when it was not started for a job
+ */
+export async function doJob<Task, Result>(
+  name: string,
+  niceness: number,
+  work: (task: Task, log: Log) => Promise<Result>,
+): Promise<void> {
+  if (process.send === undefined) throw new MillraceError('DEFECT', `${name} has to be started for a job`);
+  // The receiver of the outcome has ended (JP3).
+  process.once('disconnect', () => process.exit());
+  const send = (message: JobMessage<Result>) => void process.send?.(message);
+  const log = sentLog(send);
+  lowerPriorityOfAll(niceness, log);
+  const [task] = (await once(process, 'message')) as [Task];
+  send(await outcomeOf(() => work(task, log)));
+}
+
+async function outcomeOf<Result>(work: () => Promise<Result>): Promise<JobOutcome<Result>> {
+  try {
+    return { kind: 'done', result: await work() };
+  } catch (error) {
+    return { kind: 'failed', ...plainFailure(error) };
   }
 }

@@ -1,4 +1,5 @@
 /** Alerts: open ones, the rules, and the history with its notices. */
+import './alerts.css';
 import { type Signal, useSignal } from '@preact/signals';
 import type { Operations } from '#api';
 import { type Asked, useAsk } from '../../api/ask.js';
@@ -10,11 +11,10 @@ import { Icon } from '../../parts/icon.js';
 import { PageHead } from '../../parts/page-head.js';
 import { Shown } from '../../parts/states.js';
 import { Tabs, useTab } from '../../parts/tabs.js';
-import './alerts.css';
+import { Time } from '../../parts/time.js';
 import { History } from './history.js';
-import { OpenAlerts } from './open-alerts.js';
 import { RuleForm } from './rule-form.js';
-import type { Rule } from './rule-words.js';
+import type { Alert, Rule } from './rule-words.js';
 import { Rules } from './rules.js';
 import { TestDialog } from './test-dialog.js';
 
@@ -101,5 +101,30 @@ function RulesTab({ asked, edited, tested }: RulesTabProps) {
         </div>
       )}
     </Shown>
+  );
+}
+
+/** The alerts that are open now, above the rules. */
+function OpenAlerts({ alerts }: { readonly alerts: readonly Alert[] }) {
+  if (alerts.length === 0) return null;
+  return (
+    <section class="health bad" aria-label="Firing now">
+      <h2>
+        <Icon name="warning" />
+        Firing now
+      </h2>
+      <ul class="plain-list">
+        {alerts.map(({ alert, name, text, raised_at }) => (
+          <li key={alert} class="open-alert">
+            <span class="wrap-anywhere" dir="auto">
+              {text}
+            </span>
+            <span class="small muted">
+              {name} · <Time at={raised_at * 1_000} as="past" />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }

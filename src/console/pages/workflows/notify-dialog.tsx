@@ -1,9 +1,9 @@
 /** Notifies of an event: one run, or all runs that wait for it. */
 import { useSignal } from '@preact/signals';
+import { ofQueue } from '../../api/call.js';
 import { Dialog } from '../../parts/dialog.js';
 import { Choice, TextField } from '../../parts/field.js';
 import { failed, said } from '../../parts/toast.js';
-import { notify } from './notify.js';
 
 export interface NotifyProps {
   readonly account: string;
@@ -65,4 +65,22 @@ function spoken(count: number, isOneRun: boolean): string {
   if (count === 0)
     return isOneRun ? 'It does not wait any more: the event is kept for it' : 'No run waits for it any more';
   return count === 1 ? 'One run resumes' : `${count} runs resume`;
+}
+
+/** Sends an event to waiting runs. */
+interface EventNotice {
+  readonly eventId: string;
+  readonly body: string;
+  /** Undefined: all waiting runs. */
+  readonly runId: string | undefined;
+}
+
+/** @returns the number of runs that continue */
+async function notify(account: string, { eventId, body, runId }: EventNotice): Promise<number> {
+  const headers = { 'Content-Type': 'application/json' };
+  // The run's id precedes the event's, separated by a slash.
+  const event = [runId, eventId].filter((part) => part !== undefined).map(encodeURIComponent);
+  const operation = `POST /v2/notify/${event.join('/')}` as 'POST /v2/notify/{event}';
+  const woken = await ofQueue(account, operation, { body, headers });
+  return woken.length;
 }

@@ -1,16 +1,16 @@
 /** Starts a run, and shows the curl command for it. */
-import { useSignal } from '@preact/signals';
+import { signal, useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
+import { ofQueue } from '../../api/call.js';
 import { usePageQuery } from '../../api/query.js';
 import { useQueueUrl } from '../../api/queue-url.js';
 import { Code } from '../../parts/code.js';
 import { TextField } from '../../parts/field.js';
 import { failed, said } from '../../parts/toast.js';
 import { curlLine, TOKEN_VARIABLE, URL_VARIABLE } from '../queue/publish/curl.js';
-import { type Draft, draftOf } from '../queue/publish/draft.js';
+import { callOf, type Draft, type DraftCall, draftOf, type HeaderRow } from '../queue/publish/draft.js';
 import { useRunLinks } from './links.js';
-import { trigger, triggerCall } from './trigger-request.js';
 
 export function TriggerForm({ account }: { readonly account: string }) {
   const [query] = usePageQuery();
@@ -121,4 +121,33 @@ function CurlOfTrigger({ draft, runId, headers }: CurlProps) {
   } catch (error) {
     return <p class="note bad">{error instanceof Error ? error.message : String(error)}</p>;
   }
+}
+
+/** @throws Error for an invalid header line */
+function triggerCall(draft: Draft, runId: string, headerLines: string): DraftCall {
+  const call = callOf({ ...draft, headers: signal(rowsOf(headerLines)) });
+  const id = runId.trim();
+  const headers = id === '' ? call.headers : [['Svc-Workflow-RunId', id] as const, ...call.headers];
+  return { ...call, place: '/v2/trigger/', headers };
+}
+
+/** `Name: value`, one per line. */
+function rowsOf(lines: string): readonly HeaderRow[] {
+  return lines
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) => {
+      const [, name, value] = /^\s*([^\s:]+)\s*:\s*(.*?)\s*$/.exec(line) ?? [];
+      if (name === undefined || value === undefined) throw new Error(`This is no header, "Name: value": ${line}`);
+      return { name, value };
+    });
+}
+
+function trigger(account: string, { destination, headers, query, body }: DraftCall) {
+  return ofQueue(account, 'POST /v2/trigger/{destination}', {
+    path: { destination },
+    query: Object.fromEntries(query),
+    headers: Object.fromEntries(headers),
+    ...(body === undefined ? {} : { body }),
+  });
 }

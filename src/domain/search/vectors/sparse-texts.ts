@@ -3,9 +3,35 @@
  * is a weight of the query. Texts are English: common words are left out, and words are reduced to their stem.
  */
 import { stemmer } from '@orama/stemmers/english';
+import type { PackedVectors, QueryVector } from '../../vector-graph/index.js';
+import { HashedNgrams } from '../embedding.js';
 import { wordsOf } from '../words.js';
 import type { SparseVector } from './vector-documents.js';
-import { MAX_SPARSE_VALUES } from './vector-shape.js';
+import { MAX_SPARSE_VALUES, type VectorSimilarity } from './vector-shape.js';
+
+/** The score of a vector without a direction, by cosine. */
+const NEITHER = 0.5;
+
+type VectorScore = (vectors: PackedVectors, query: QueryVector, ordinal: number) => number;
+
+const SCORES: Readonly<Record<VectorSimilarity, VectorScore>> = {
+  COSINE: (vectors, query, ordinal) => {
+    const cosine = vectors.cosine(query, ordinal);
+    return cosine === undefined ? NEITHER : (1 + cosine) / 2;
+  },
+  EUCLIDEAN: (vectors, query, ordinal) => 1 / (1 + vectors.squaredDistance(query, ordinal)),
+  DOT_PRODUCT: (vectors, query, ordinal) => (1 + vectors.product(query, ordinal)) / 2,
+};
+
+/** Scores of dense vectors, from 0 to 1; equal vectors have exactly 1 by cosine and by distance. */
+export function scoreOf(metric: VectorSimilarity): VectorScore {
+  return SCORES[metric];
+}
+
+/** The weight of a dimension that `having` of `all` sparse vectors have. */
+export function inverseFrequency(all: number, having: number): number {
+  return Math.log((all - having + 0.5) / (having + 0.5) + 1);
+}
 
 const K1 = 1.2;
 const B = 0.75;
@@ -57,4 +83,19 @@ function dimensionOf(stem: string): number {
   for (let at = 0; at < stem.length; at += 1) hash = Math.imul(hash ^ stem.charCodeAt(at), 0x01000193);
   hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
   return (hash ^ (hash >>> 13)) & 0x7fffffff;
+}
+
+/** @returns a vector of length 1; the same for the same text */
+export function hashedText(text: string, dimension: number): Float32Array {
+  const vector = new HashedNgrams(dimension).embed(text);
+  // A text without words, such as punctuation, has only itself as a feature.
+  if (vector.every((value) => value === 0)) vector[codesOf(text) % dimension] = 1;
+  const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
+  return vector.map((value) => value / length);
+}
+
+function codesOf(text: string): number {
+  let sum = 0;
+  for (const character of text) sum = (Math.imul(sum, 31) + (character.codePointAt(0) ?? 0)) >>> 0;
+  return sum;
 }

@@ -1,17 +1,26 @@
 /** `/v2/trigger` and `/v2/batch/trigger`: start runs with plain HTTP calls. */
-
-import type { Published, PublishItem, QueueReplyOf } from '../../../domain/queue/index.js';
+import {
+  headerValue,
+  type Published,
+  type PublishItem,
+  type QueueReplyOf,
+  triggerHeaders,
+} from '../../../domain/queue/index.js';
+import { newRunId, RUN_ID } from '../../../domain/queue/runs/index.js';
 import { anyBody } from '../../http/body-shape.js';
 import { pathParameter } from '../../http/openapi/parts.js';
+import { invalid } from '../../http/refused.js';
 import { lists, shows } from '../answer-schemas.js';
 import { MESSAGES } from '../body-shapes.js';
 import { rawSettingsOf } from '../call-words.js';
 import { destinationInPath } from '../destination.js';
 import { warningHeaders } from '../publish-answer.js';
+import type { RequestedMessage } from '../publish-items.js';
 import { type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
-import { triggerItem } from '../run-triggers.js';
+import { runHeadersOf } from '../run-headers.js';
 import { MESSAGE_HEADERS, OTHER_HEADERS } from '../setting-headers.js';
 import { publishItems } from '../trial-requests.js';
+import { runItem } from '../workflow-items.js';
 import { batchItems, inWordsOfBatch } from './batch.js';
 
 const ENDPOINT = pathParameter('destination', 'The URL of the endpoint, as written or completely percent-encoded.');
@@ -75,4 +84,15 @@ function startedJson(result: QueueReplyOf<'Published'>['results'][number] | unde
     workflowCreatedAt: run?.createdAtMs,
     deduplicated: isDuplicate ? true : undefined,
   });
+}
+
+/** @throws Refused 400, 412 */
+function triggerItem(call: QueueCall, asked: RequestedMessage): PublishItem {
+  const { destination, raw } = asked;
+  if (destination.kind === 'group') throw invalid('the destination of a workflow must be a url, not a url group');
+  const runId = headerValue(raw.headers, RUN_ID) || newRunId(call.endpoint.parts.random);
+  const headers = triggerHeaders(raw, destination.url, runId);
+  const run = runHeadersOf(headers);
+  if (run === undefined) throw invalid('the workflow run id is empty');
+  return runItem(call, { ...asked, raw: { headers, query: raw.query } }, run, { needsRecentClient: true });
 }

@@ -1,12 +1,13 @@
 /** `POST /v2/workflows/check`: plays recorded runs to the endpoint of a new version, without an effect on the runs. */
 
-import { parseDestinationUrl } from '../../../domain/queue/index.js';
+import { IsBoolean, IsOptional, IsString, MaxLength } from 'class-validator';
+import { MAX_URL_BYTES, parseDestinationUrl } from '../../../domain/queue/index.js';
 import type { LoggedRun, RunEntries } from '../../../ports/index.js';
-import { membersOf } from '../../http/checked.js';
+import { checked, membersOf } from '../../http/checked.js';
 import { parseJson } from '../../http/json-items.js';
 import { record } from '../../http/openapi/parts.js';
 import { invalid } from '../../http/refused.js';
-import { fieldsOf } from '../../http/request-class.js';
+import { fieldsOf, filled } from '../../http/request-class.js';
 import { shows } from '../answer-schemas.js';
 import { CHECK_MEMBERS } from '../body-shapes.js';
 import { countOf, cursorOf, memberParameters } from '../call-filters.js';
@@ -18,8 +19,24 @@ import { TrialPlayer } from '../checks/trial-player.js';
 import { refuseForbidden } from '../publish-items.js';
 import { type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
 import { nameRecord } from '../records/workflow-run-record.js';
-import { CheckRequest } from '../requests/check-request.js';
 import { RUN_FILTERS, runFilterOf, runStatesOf } from './workflow-logs.js';
+
+/** `POST /v2/workflows/check`: the endpoint of a new version, and how it is checked. */
+class CheckRequest {
+  @MaxLength(MAX_URL_BYTES)
+  @IsString()
+  readonly url!: string;
+
+  /** Every step's code is executed by the endpoint; undefined: false. */
+  @IsOptional()
+  @IsBoolean()
+  readonly executeSteps: boolean | undefined;
+
+  /** @throws Refused 400 */
+  static from(members: ReadonlyMap<string, unknown>): CheckRequest {
+    return checked(filled(CheckRequest, (name) => members.get(name)));
+  }
+}
 
 const [NEEDED, OPTIONAL] = CHECK_MEMBERS;
 const OF_CHECK: ReadonlySet<string> = new Set([...RUN_FILTERS, 'state', 'count', 'cursor']);

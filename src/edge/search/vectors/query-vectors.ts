@@ -1,11 +1,10 @@
 /** `query`, `query-data`, and the queries that are resumed. */
 import { MAX_TOP_K, type StoredVector } from '../../../domain/search/index.js';
-import type { RankedPlace, VectorHits, VectorQuery } from '../../../ports/index.js';
+import type { Random, RankedPlace, VectorHits, VectorQuery } from '../../../ports/index.js';
 import { json } from '../../http/answer-shape.js';
 import { record, TEXT } from '../../http/openapi/parts.js';
 import { invalid, RefusedRequest } from '../../http/refused.js';
 import { DONE } from '../schemas.js';
-import { decodeResumable, encodeResumable, newResumableId, type ResumableState } from './resumable-state.js';
 import { shownHit } from './shown-vectors.js';
 import {
   idleIn,
@@ -236,4 +235,30 @@ function unknownQuery(uuid: string): RefusedRequest {
     status: 404,
     text: `there is no resumable query ${uuid}: it has ended, or was idle too long`,
   });
+}
+
+/** The stored state of a resumable query: the query, and where its results ended. */
+interface ResumableState {
+  readonly name: string;
+  readonly query: VectorQuery;
+  readonly shown: ShownParts;
+  readonly idleMs: number;
+}
+
+function encodeResumable(state: ResumableState): string {
+  return JSON.stringify(state);
+}
+
+/** @param text as `encodeResumable` made it */
+function decodeResumable(text: string): ResumableState {
+  return JSON.parse(text) as ResumableState;
+}
+
+/** A random UUID, version 4. */
+function newResumableId(random: Random): string {
+  const bytes = Buffer.from(random.bytes(16));
+  bytes[6] = ((bytes[6] as number) & 0x0f) | 0x40;
+  bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
+  const hex = bytes.toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { machineSize, workersFor } from '../../../../src/adapters/workers/index.js';
-import { joinedPages } from '../../../../src/adapters/workers/worker-pages.js';
+import { joinedPages } from '../../../../src/adapters/workers/worker-pool.js';
 
 const GIB = 1024 ** 3;
 

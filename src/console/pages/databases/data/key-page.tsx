@@ -1,4 +1,5 @@
 /** One key: its properties, actions, and the editor for its type. */
+
 import { useEffect } from 'preact/hooks';
 import lazy from 'preact-iso/lazy';
 import { type Asked, useAsk } from '../../../api/ask.js';
@@ -13,13 +14,45 @@ import { CollectionView } from './collection-view.js';
 import { COLLECTIONS } from './collections/index.js';
 import { JsonView } from './json/json-view.js';
 import { KeyActions } from './key-actions.js';
-import type { KeyPageProps, KeyRecord } from './key-record.js';
+import type { KeyPageProps, KeyRecord, TypeViewProps } from './key-record.js';
 import { TypeMark } from './key-row.js';
 import { SHOWN_TYPES } from './listed-keys.js';
 import { SearchView } from './search-view.js';
 import { isSketch, SketchView } from './sketch-view.js';
-import { StreamView } from './stream/stream-view.js';
+import { StreamEntries } from './stream/stream-entries.js';
+import { StreamGroups } from './stream/stream-groups.js';
 import { StringView } from './string-view.js';
+
+/** A stream: its entries, and the groups that read it. */
+const PARTS = [
+  [undefined, 'Entries'],
+  ['groups', 'Groups'],
+] as const;
+
+/** The selected part is in the address. */
+function StreamView(props: TypeViewProps) {
+  const [query, set] = usePageQuery();
+  const isGroups = query.part === 'groups';
+  return (
+    <div class="stack tight">
+      <fieldset class="choices">
+        <legend class="visually-hidden">Part of the stream</legend>
+        {PARTS.map(([part, label]) => (
+          <button
+            key={label}
+            type="button"
+            class="button small"
+            aria-pressed={isGroups === (part === 'groups')}
+            onClick={() => set({ part })}
+          >
+            {label}
+          </button>
+        ))}
+      </fieldset>
+      {isGroups ? <StreamGroups {...props} /> : <StreamEntries {...props} />}
+    </div>
+  );
+}
 
 const VectorView = lazy(() => import('./vector-view.js').then(({ VectorView: view }) => view));
 const KeyHistory = lazy(() => import('./history/key-history.js'));

@@ -5,7 +5,6 @@ import { Empty, Shown } from '../../../parts/states.js';
 import { Tabs, useTab } from '../../../parts/tabs.js';
 import type { DatabaseView } from '../records.js';
 import { Connections } from './connections.js';
-import { sectionsOf } from './info.js';
 import { Monitor } from './monitor.js';
 import { SlowLog } from './slow-log.js';
 
@@ -58,4 +57,26 @@ function Info({ id }: { readonly id: string }) {
       }
     </Shown>
   );
+}
+
+/** Parses the text of INFO into sections. */
+interface InfoSection {
+  readonly name: string;
+  readonly lines: readonly (readonly [word: string, value: string])[];
+}
+
+/** Omits empty sections. */
+function sectionsOf(text: string): readonly InfoSection[] {
+  return text
+    .split(/^# /m)
+    .map((part) => {
+      const [name = '', ...lines] = part.split('\r\n');
+      return { name, lines: lines.filter((line) => line.includes(':')).map(pairOf) };
+    })
+    .filter(({ lines }) => lines.length > 0);
+}
+
+function pairOf(line: string): readonly [string, string] {
+  const colon = line.indexOf(':');
+  return [line.slice(0, colon), line.slice(colon + 1)];
 }

@@ -3,16 +3,36 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { useAsk } from '../../../api/ask.js';
 import { mayChange } from '../../../api/session.js';
+import { isTexts, readStored, writeStored } from '../../../api/stored.js';
 import { CodeText } from '../../../parts/code-text.js';
 import { asked } from '../../../parts/dialog.js';
 import { duration } from '../../../parts/format.js';
 import { addressesOf, clientLine } from '../connect/addresses.js';
 import type { DatabaseView } from '../records.js';
-import { dangerOf, needsConnection } from './judged-line.js';
+import { dangerOf, hasSecret, needsConnection } from './judged-line.js';
 import { commandOf, completionsOf, type KnownCommand, knownCommands, wordsTold } from './known-commands.js';
 import { type Exchange, lineSession, run, told } from './line-session.js';
-import { keptLine, pastLines } from './past-lines.js';
 import { wordsOf } from './words.js';
+
+/** The history of typed lines, stored by the browser for each database. */
+const MAX_LINES = 300;
+
+function pastLines(id: string): readonly string[] {
+  return readStored(nameOf(id), isTexts) ?? [];
+}
+
+/** Adds a line, unless it repeats the last one or contains a secret. @returns the whole history */
+function keptLine(id: string, line: string): readonly string[] {
+  const before = pastLines(id);
+  if (hasSecret(line) || before.at(-1) === line) return before;
+  const lines = [...before, line].slice(-MAX_LINES);
+  writeStored(nameOf(id), lines);
+  return lines;
+}
+
+function nameOf(id: string): string {
+  return `millrace-lines-${id}`;
+}
 
 export default function CommandLine({ database }: { readonly database: DatabaseView }) {
   const id = database.database_id;

@@ -1,11 +1,40 @@
 /** The columns of the list of messages. */
 import { StateBadge } from '../../../parts/badge.js';
-import { duration } from '../../../parts/format.js';
+import { counted, duration } from '../../../parts/format.js';
 import type { Column } from '../../../parts/table.js';
 import { Time } from '../../../parts/time.js';
 import { useLinks } from '../links.js';
-import { AttemptDots } from './attempt-dots.js';
+import type { MessageDetails } from './message-details.js';
 import type { MessageRow, StateId } from './message-rows.js';
+
+/** More are written as numbers. */
+const MAX_DOTS = 6;
+
+/** Attempts of a message as dots: made ones in the colour of their outcome, possible retries as rings. */
+function AttemptDots({ details }: { readonly details: MessageDetails | undefined }) {
+  if (details === undefined) return <span class="muted">–</span>;
+  const { attempts, maxRetries } = details;
+  const isOver = attempts.at(-1) === 'delivered' || attempts.at(-1) === 'cancelled';
+  const possible = Math.max(maxRetries + 1, attempts.length);
+  const shown = isOver ? attempts.length : possible;
+  const text = `${counted(attempts.length, 'attempt')} of ${possible} at most`;
+  const last = attempts.at(-1);
+  if (shown > MAX_DOTS) {
+    return (
+      <span class="attempt-dots" role="img" aria-label={text} title={text}>
+        <i class={last ?? ''} /> {attempts.length}/{possible}
+      </span>
+    );
+  }
+  return (
+    <span class="attempt-dots" role="img" aria-label={text} title={text}>
+      {Array.from({ length: shown }, (_, at) => (
+        <i key={at} class={attempts[at] ?? ''} />
+      ))}
+      {shown === 0 && '–'}
+    </span>
+  );
+}
 
 /** Omitted, because destinations differ after it. */
 const SCHEME = /^https?:\/\//;

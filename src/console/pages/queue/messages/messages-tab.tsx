@@ -1,24 +1,35 @@
 /** Messages by state, with counts, filters and a drawer for each; new ones appear automatically. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
 import { useAsk } from '../../../api/ask.js';
+import { queryText } from '../../../api/call.js';
 import { useLive, useWhenHappened } from '../../../api/live.js';
 import { usePageQuery } from '../../../api/query.js';
 import { mayChange } from '../../../api/session.js';
 import { Badge } from '../../../parts/badge.js';
 import type { Filter } from '../../../parts/filter-bar.js';
 import { FilterChips } from '../../../parts/filter-chips.js';
+import { short } from '../../../parts/format.js';
 import { KeyHints, type PageKey, useKeys } from '../../../parts/keys.js';
 import { Empty, Shown } from '../../../parts/states.js';
 import { Paging, type Selection, Table, useChosen } from '../../../parts/table.js';
+import { useTab } from '../../../parts/tabs.js';
 import { useLinks } from '../links.js';
 import { NothingYet } from '../nothing-yet.js';
 import type { TabProps } from '../tab.js';
 import { CancelMessages } from './cancel-messages.js';
 import { useMessageColumns } from './message-columns.js';
 import { MessageDrawer } from './message-drawer.js';
-import { endedCounts, filterOf, type MessagePage, messageCounts, messagePage, type StateId } from './message-rows.js';
-import { StateChoice, useChosenState } from './state-choice.js';
+import {
+  endedCounts,
+  filterOf,
+  type MessagePage,
+  messageCounts,
+  messagePage,
+  STATES,
+  type StateId,
+} from './message-rows.js';
 
 const FILTERS: readonly Filter[] = [
   { name: 'url', label: 'URL, /path or host', placeholder: 'https://…' },
@@ -182,5 +193,38 @@ function NoMessages({ state }: { readonly state: StateId }) {
     <NothingYet title="There are no messages yet" call="/v2/publish/https://example.com -d hello">
       {mayChange.value && <a href={links.queue({ tab: 'publish' })}>Publish one</a>}
     </NothingYet>
+  );
+}
+
+/** The state of the listed messages: one choice in the filter bar, with the number of messages in each state. */
+interface StateChoiceProps {
+  /** Numbers, or texts such as `12 in 1 h`. */
+  readonly counts: Partial<Record<StateId, number | string | undefined>>;
+}
+
+function useChosenState(): StateId {
+  return useTab(STATES, 'state') as StateId;
+}
+
+function StateChoice({ counts }: StateChoiceProps) {
+  const { path, query } = useLocation();
+  const current = useChosenState();
+  return (
+    <nav class="state-choice" aria-label="States of messages">
+      {STATES.map(({ id, label }) => {
+        const count = counts[id];
+        const href =
+          path + queryText({ ...query, cursor: undefined, open: undefined, state: id === 'all' ? undefined : id });
+        return (
+          <a key={id} href={href} aria-current={id === current ? 'page' : undefined}>
+            {id !== 'all' && <i class={`dot of-${id}`} />}
+            {label}
+            {count !== undefined && count !== 0 && (
+              <span class="count">{typeof count === 'number' ? short(count) : count}</span>
+            )}
+          </a>
+        );
+      })}
+    </nav>
   );
 }

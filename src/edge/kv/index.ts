@@ -1,1 +1,0 @@
-export { createKvServer, type KvServer, type KvServerParts } from './kv-server.js';
