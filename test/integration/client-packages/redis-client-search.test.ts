@@ -248,6 +248,34 @@ describe('client package: @upstash/redis, full-text indexes', function () {
       expect((await redis.scan(0, { type: 'search', count: 100 }))[1]).to.include('products-json');
     });
 
+    it('waitIndexing() answers when all earlier writes are found, while other clients write', async () => {
+      const schema = s.object({ text: s.string() });
+      const index = await redis.search.createIndex({ name: 'busy', schema, dataType: 'hash', prefix: 'busy:' });
+      let isOver = false;
+      let acknowledged = 0;
+      const writer = async (id: number) => {
+        for (let round = 0; !isOver; round += 1) {
+          const write = redis.pipeline();
+          for (let at = 0; at < 100; at += 1) write.hset(`busy:${id}:${round}:${at}`, { text: `word${at} common` });
+          await write.exec();
+          acknowledged += 100;
+        }
+      };
+      const writers = Promise.all([1, 2, 3].map(writer));
+      for (let round = 0, before = 0; round < 4; round += 1) {
+        await eventually(() => expect(acknowledged).to.be.above(before));
+        before = acknowledged;
+        expect(await index.waitIndexing()).to.equal(1);
+        expect((await index.count({ filter: { text: { $eq: 'common' } } })).count).to.be.at.least(before);
+      }
+      isOver = true;
+      await writers;
+      await index.waitIndexing();
+      await redis.hset('busy:last', { text: 'common' });
+      // A query takes in a few changes before it.
+      expect(await index.count({ filter: { text: { $eq: 'common' } } })).to.deep.equal({ count: acknowledged + 1 });
+    });
+
     it('a killed process reads a large index from its file, or from the keys if the file is damaged; drop() removes it', async () => {
       const schema = s.object({ text: s.string(), n: s.number('U64') });
       const many = await redis.search.createIndex({ name: 'many', schema, dataType: 'string', prefix: 'many:' });
