@@ -343,4 +343,33 @@ describe('applications', function () {
     expect(calls).to.have.length(6);
     expect(Date.now() - sentAtMs).to.be.at.least(2_000);
   });
+
+  it('a kill -9 between commands loses no acknowledged application, endpoint, secret, type or revoked link', async () => {
+    const acknowledged: { app: string; endpoint: string; key: string | undefined; type: string; token: string }[] = [];
+    let isKilled = false;
+    // The kill cuts off a round.
+    const rounds = async () => {
+      for (let at = 0; !isKilled; at += 1) {
+        const type = `kill.${at}`;
+        await post('/v2/event-types', { name: type });
+        const { id } = (await post('/v2/apps', { name: `Kill ${at}` })) as { id: string };
+        const made = (await post(`/v2/apps/${id}/endpoints`, { url: queue.sink.url(path) })) as { id: string };
+        const [first] = (await post(`/v2/apps/${id}/endpoints/${made.id}/secrets/rotate`)) as Secret[];
+        const { token } = (await post(`/v2/apps/${id}/portal`)) as { token: string };
+        await post(`/v2/apps/${id}/portal/revoke`);
+        acknowledged.push({ app: id, endpoint: made.id, key: first?.key, type, token });
+      }
+    };
+    const ended = rounds().catch(() => undefined);
+    await eventually(() => expect(acknowledged).to.have.length.at.least(3), TIMEOUT);
+    await queue.restart('SIGKILL');
+    isKilled = true;
+    await ended;
+    for (const { app: id, endpoint, key, type, token } of acknowledged) {
+      const [secret] = ok(await queue.get(`/v2/apps/${id}/endpoints/${endpoint}/secrets`)) as Secret[];
+      expect(secret?.key).to.equal(key);
+      ok(await queue.get(`/v2/event-types/${type}`));
+      expect((await queue.get(`/v2/apps/${id}/endpoints`, { token })).status).to.equal(401);
+    }
+  });
 });
