@@ -32,7 +32,9 @@ export function PartitionsCard({ database, onChanged }: DatabaseTabProps) {
       {isUnderWay ? (
         <UnderWay database={database} change={change} onChanged={onChanged} />
       ) : (
-        <Begin database={database} onChanged={onChanged} />
+        <div class="form-grid">
+          <Begin database={database} onChanged={onChanged} />
+        </div>
       )}
     </section>
   );
