@@ -1,4 +1,4 @@
-/** `millrace role`: roles and their assignments, over the management API of the running installation. */
+/** `millrace role` and `millrace audit-log`: roles, and the audit log, over the management API of the running installation. */
 import type { Api } from './dev/api.js';
 import { type ParsedArguments, shown, UsageError } from './parser.js';
 import { table } from './table.js';
@@ -72,7 +72,28 @@ const VERBS: Readonly<Record<string, Verb>> = {
     await mgmt.ask('DELETE', `/v2/role-assignments/${encodeURIComponent(id)}`);
     write(shown(asked, { assignment_id: id, deleted: true }, () => `${id} taken away\n`));
   },
+
+  /** JSON lines, oldest first, so that a later export goes on after the last line. */
+  async 'audit-log'({ options: { from, to, after = '' } }, { mgmt, write }) {
+    const range = Object.entries({ from: secondsOf('--from', from), to: secondsOf('--to', to) });
+    const given = range.flatMap(([name, seconds]) =>
+      seconds === undefined ? [] : [[name, String(seconds)] as [string, string]],
+    );
+    const entries = (await mgmt.ask('GET', `/v2/auditlogs?${new URLSearchParams(given)}`)) as { log_id: string }[];
+    // Ids grow with time.
+    const wanted = entries.filter(({ log_id }) => log_id > after.toLowerCase()).reverse();
+    write(wanted.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
+  },
 };
+
+/** @throws UsageError */
+function secondsOf(option: string, instant: string | undefined): number | undefined {
+  if (instant === undefined) return undefined;
+  const atMs = Date.parse(instant);
+  if (Number.isNaN(atMs))
+    throw new UsageError(`${option} accepts an instant like 2026-05-01T12:00:00Z, not "${instant}"`);
+  return Math.floor(atMs / 1000);
+}
 
 function subjectOf({ email, provider, group }: ShownAssignment): string {
   return email === '' ? `${provider}:${group}` : email;

@@ -95,6 +95,10 @@ export function commandTree(runs: RunVerbs): Command {
   root.addCommand(accountLine(runs.account));
   root.addCommand(journalLine(runs.journal));
   root.addCommand(roleLine(runs.role));
+  dataVerb(root, 'audit-log', 'prints the audit log of the account as JSON lines, oldest first', runs.role)
+    .option('--from <instant>', 'the first instant (2026-05-01T12:00:00Z)')
+    .option('--to <instant>', 'the last instant')
+    .option('--after <id>', 'only entries after this log_id, the last one of an earlier export');
   root.addCommand(branchLine(runs.branch));
   root.addCommand(vectorsLine(runs.vectors));
   addUndoLine(root, runs.branch);

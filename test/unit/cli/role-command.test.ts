@@ -51,6 +51,16 @@ describe('millrace role', () => {
     expect((await run('take', { words: ['asg_1'] })).calls).to.deep.equal([['DELETE', '/v2/role-assignments/asg_1']]);
   });
 
+  it('audit-log prints JSON lines, oldest first, after the entry of an earlier export', async () => {
+    const log = ['c', 'b', 'a'].map((log_id) => ({ log_id }));
+    const options = { from: '2026-05-01T12:00:00Z', after: 'a' };
+    const { calls, text } = await run('audit-log', { options }, log);
+    expect(calls).to.deep.equal([['GET', '/v2/auditlogs?from=1777636800']]);
+    expect(text).to.equal('{"log_id":"b"}\n{"log_id":"c"}\n');
+    const refused = await run('audit-log', { options: { to: 'tomorrow' } }).catch((error: unknown) => error);
+    expect(String(refused)).to.include('--to accepts an instant');
+  });
+
   it('deletes a role only with --yes', async () => {
     const refused = await run('delete', { words: ['support'] }).catch((error: unknown) => error);
     expect(String(refused)).to.include('confirm with --yes');
