@@ -86,6 +86,36 @@ describe('console: team and keys', function () {
     expect(keys.find(({ name }) => name === 'of the crew')?.customer_id).to.equal(id);
   });
 
+  it('makes a role, gives it to a person and takes it away', async () => {
+    const { page } = await browser.person();
+    await page.goto(at('?tab=roles'));
+    await row(page, 'viewer').first().waitFor();
+    await page.getByLabel('Name of the role').fill('support');
+    await page.getByLabel('queues:read').check();
+    await page.getByRole('button', { name: 'Make the role' }).click();
+    await row(page, 'support').getByText('own').waitFor();
+    await page.getByLabel('Who').fill('ada@example.com');
+    await page.getByLabel('Given role').selectOption('support');
+    await page.getByRole('button', { name: 'Give the role' }).click();
+    await row(page, 'ada@example.com').getByText('the account').waitFor();
+    await row(page, 'ada@example.com').getByRole('button', { name: 'Take away' }).click();
+    await page.getByText('No role is given').waitFor();
+  });
+
+  it('shows a key with the role viewer no buttons for changes', async () => {
+    const { json } = await browser.manage('POST', '/v2/apikey', { name: 'a viewer', role: 'viewer' });
+    const { page } = await browser.person(undefined, (json as { api_key: string }).api_key);
+    await page.goto(at('?tab=roles'));
+    await row(page, 'viewer').first().waitFor();
+    expect(await page.getByRole('button', { name: /role/ }).count()).to.equal(0);
+    await page.goto(`${browser.url}/console/databases`);
+    await row(page, 'default').waitFor();
+    expect(await page.getByRole('button', { name: /New/ }).count()).to.equal(0);
+    await page.goto(`${browser.url}/console/queue?tab=queues`);
+    await page.getByText('URL groups', { exact: true }).waitFor();
+    expect(await page.getByText('Publish', { exact: true }).count()).to.equal(0);
+  });
+
   it("changes the queue's plan and budget", async () => {
     const { page } = await browser.person();
     await page.goto(at('?tab=plans'));

@@ -5,7 +5,10 @@ export interface Session {
   readonly email: string;
   /** The account of the session: an id, or the e-mail of a personal account. */
   readonly customer_id: string;
-  readonly role: 'owner' | 'admin' | 'dev' | 'finance';
+  /** The strongest role, for people; `rights` decides. */
+  readonly role: string;
+  /** On the whole account, or on a resource of it. */
+  readonly rights: readonly string[];
   readonly readonly: boolean;
   /** The name of the key used to sign in. */
   readonly key: string;
@@ -34,7 +37,17 @@ export const sessionNote = signal('');
 
 /** With a read-only key, controls for changes are hidden. */
 export const mayChange = computed(() => session.value?.readonly === false);
-export const mayUseData = computed(() => session.value != null && session.value.role !== 'finance');
+/** Also without the right to the change. */
+const changing = (right: string) => computed(() => mayChange.value && session.value?.rights.includes(right) === true);
+export const mayChangeDatabases = changing('databases:change');
+export const mayChangeQueues = changing('queues:change');
+export const mayChangeIndexes = changing('indexes:change');
+export const mayChangeAlerts = changing('alerts:change');
+export const mayPay = changing('billing:change');
+export const mayGiveRoles = changing('members:change');
+export const maySteer = changing('operation:change');
+export const maySeeAccount = computed(() => session.value?.rights.includes('account:read') === true);
+export const mayUseData = computed(() => session.value?.rights.some((right) => right.endsWith(':use')) === true);
 export const isOperator = computed(() => session.value?.operator === true);
 
 const PATH = '/console/api/session';

@@ -2,7 +2,7 @@
 import type { Schemas } from '#api';
 import { ofQueue, queryText } from '../api/call.js';
 import type { QueueView } from '../api/queues.js';
-import { mayChange, mayUseData, signOut } from '../api/session.js';
+import { mayChangeQueues, mayUseData, signOut } from '../api/session.js';
 import { doing, failed } from '../parts/toast.js';
 import { isDark, toggleTheme } from '../theme.js';
 import type { Found } from './found-item.js';
@@ -10,7 +10,7 @@ import type { Found } from './found-item.js';
 /** @param queues of the account that pages show; empty while they are loading */
 export function verbs(view: QueueView | undefined, queues: readonly Schemas['Queue'][], showKeys: () => void): Found[] {
   return [
-    ...(mayUseData.value && mayChange.value && view !== undefined ? ofAccount(view.shown.id, queues) : []),
+    ...(mayUseData.value && mayChangeQueues.value && view !== undefined ? ofAccount(view.shown.id, queues) : []),
     { label: `Use the ${isDark.value ? 'light' : 'dark'} theme`, kind: 'action', run: toggleTheme },
     { label: 'Show the keyboard shortcuts', kind: 'action', run: showKeys },
     { label: 'Sign out', kind: 'action', run: signOut },

@@ -4,7 +4,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import type { Operations } from '#api';
 import { type Asked, useAsk } from '../../api/ask.js';
 import { manage } from '../../api/call.js';
-import { mayChange } from '../../api/session.js';
+import { mayChangeAlerts } from '../../api/session.js';
 import { Badge } from '../../parts/badge.js';
 import { counted } from '../../parts/format.js';
 import { Icon } from '../../parts/icon.js';
@@ -37,7 +37,7 @@ export default function AlertsPage() {
   return (
     <>
       <PageHead title="Alerts" badge={badge}>
-        {mayChange.value && (
+        {mayChangeAlerts.value && (
           <button
             type="button"
             class="button primary"

@@ -1,6 +1,6 @@
 /** The table of alert rules with their states and actions. */
 import { manage } from '../../api/call.js';
-import { mayChange } from '../../api/session.js';
+import { mayChangeAlerts } from '../../api/session.js';
 import { Badge, type Tone } from '../../parts/badge.js';
 import { asked } from '../../parts/dialog.js';
 import { type MenuItem, RowMenu } from '../../parts/row-menu.js';
@@ -69,7 +69,9 @@ function columnsFor(props: RulesProps): readonly Column<Rule>[] {
           </span>
         ),
     },
-    ...(mayChange.value ? [{ title: 'Actions', cell: (rule: Rule) => <RuleActions {...{ ...props, rule }} /> }] : []),
+    ...(mayChangeAlerts.value
+      ? [{ title: 'Actions', cell: (rule: Rule) => <RuleActions {...{ ...props, rule }} /> }]
+      : []),
   ];
 }
 

@@ -1,6 +1,6 @@
 /** The processes: roles, health and clock. */
 import { manage } from '../../api/call.js';
-import { mayChange } from '../../api/session.js';
+import { maySteer } from '../../api/session.js';
 import { Badge, StateBadge } from '../../parts/badge.js';
 import { asked } from '../../parts/dialog.js';
 import { duration } from '../../parts/format.js';
@@ -41,7 +41,7 @@ const STEERED: Column<ProcessStatus> = { title: 'Steer', cell: (process) => <Dra
 /** A single process cannot hand shards over. */
 export function Processes({ status }: { readonly status: ClusterStatus }) {
   const { processes } = status;
-  const columns = mayChange.value && processes.length > 1 ? [...COLUMNS, STEERED] : COLUMNS;
+  const columns = maySteer.value && processes.length > 1 ? [...COLUMNS, STEERED] : COLUMNS;
   return <Table label="Processes" columns={columns} rows={processes} idOf={({ process }) => process} />;
 }
 

@@ -1,6 +1,6 @@
 /** The shards: owner, position and waiting work of each. */
 import { manage } from '../../api/call.js';
-import { mayChange } from '../../api/session.js';
+import { maySteer } from '../../api/session.js';
 import { StateBadge } from '../../parts/badge.js';
 import { bytes, duration, short, whole } from '../../parts/format.js';
 import { type Column, Table } from '../../parts/table.js';
@@ -42,7 +42,7 @@ export function Shards({ status }: { readonly status: ClusterStatus }) {
   const { shards, processes } = status;
   const owners = processes.filter(({ state, isDrained }) => state === 'ready' && !isDrained);
   const moved: Column<ShardStatus> = { title: 'Move', cell: (shard) => <Move shard={shard} owners={owners} /> };
-  const columns = mayChange.value && processes.length > 1 ? [...COLUMNS, moved] : COLUMNS;
+  const columns = maySteer.value && processes.length > 1 ? [...COLUMNS, moved] : COLUMNS;
   return <Table label="Shards" columns={columns} rows={shards} idOf={({ shard }) => shard} />;
 }
 

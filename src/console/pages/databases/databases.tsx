@@ -4,7 +4,7 @@ import type { Operations } from '#api';
 import { useAsk } from '../../api/ask.js';
 import { manage } from '../../api/call.js';
 import { usePageQuery } from '../../api/query.js';
-import { mayChange, mayUseData } from '../../api/session.js';
+import { mayChangeDatabases, mayUseData } from '../../api/session.js';
 import { StateBadge } from '../../parts/badge.js';
 import { FilterBar } from '../../parts/filter-bar.js';
 import { bytes, short, whole } from '../../parts/format.js';
@@ -54,7 +54,7 @@ export default function Databases() {
   const isMaking = useSignal(false);
   const rows = useAsk('databases', rowsOf, REFRESH_MS);
   const [query] = usePageQuery();
-  const isAllowed = mayChange.value && mayUseData.value;
+  const isAllowed = mayChangeDatabases.value && mayUseData.value;
   const make = () => {
     isMaking.value = true;
   };

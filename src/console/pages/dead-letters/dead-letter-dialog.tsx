@@ -1,7 +1,7 @@
 /** One dead letter: the message, the last answer, and actions. */
 import { useAsk } from '../../api/ask.js';
 import { ofQueue } from '../../api/call.js';
-import { mayChange } from '../../api/session.js';
+import { mayChangeQueues } from '../../api/session.js';
 import { Badge } from '../../parts/badge.js';
 import { Dialog } from '../../parts/dialog.js';
 import { Body, Headers } from '../../parts/exchange.js';
@@ -90,7 +90,7 @@ function Actions({ account, entry, onClose, onDone }: DeadLetterProps & { readon
       <a class="button" href={links.message(entry.messageId)}>
         Whole story
       </a>
-      {mayChange.value && (
+      {mayChangeQueues.value && (
         <>
           <a class="button" href={links.queue({ tab: 'publish', from: entry.messageId })}>
             Publish again edited

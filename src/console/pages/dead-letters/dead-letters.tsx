@@ -4,7 +4,7 @@ import { ofQueue } from '../../api/call.js';
 import { useLive, useWhenHappened } from '../../api/live.js';
 import { usePageQuery } from '../../api/query.js';
 import { useQueue } from '../../api/queues.js';
-import { mayChange } from '../../api/session.js';
+import { mayChangeQueues } from '../../api/session.js';
 import { type Filter, FilterBar } from '../../parts/filter-bar.js';
 import { counted } from '../../parts/format.js';
 import { PageHead } from '../../parts/page-head.js';
@@ -82,9 +82,9 @@ function OfAccount({ account }: { readonly account: string }) {
         </p>
       )}
       <FilterBar filters={FILTERS} />
-      {mayChange.value && <BulkButtons {...{ account, filter, selection: chosen }} onDone={reload} />}
+      {mayChangeQueues.value && <BulkButtons {...{ account, filter, selection: chosen }} onDone={reload} />}
       <Shown asked={list} rows={10}>
-        {(page) => <Entries {...{ page, isNarrowed }} selection={mayChange.value ? chosen : undefined} />}
+        {(page) => <Entries {...{ page, isNarrowed }} selection={mayChangeQueues.value ? chosen : undefined} />}
       </Shown>
       <Paging
         text={list.data === undefined ? '' : `${list.data.messages.length} ${cursor === undefined ? 'newest' : 'more'}`}

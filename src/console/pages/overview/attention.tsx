@@ -1,6 +1,6 @@
 /** Problems that need attention, the worst first, with links. */
 import type { Schemas } from '#api';
-import { mayChange } from '../../api/session.js';
+import { mayChangeQueues } from '../../api/session.js';
 import { counted } from '../../parts/format.js';
 import { Icon } from '../../parts/icon.js';
 import { failed } from '../../parts/toast.js';
@@ -140,7 +140,7 @@ function Matters({ label, matters, account, onDone }: AttentionProps & { readonl
           <a class={matter.level === 'notice' ? 'small muted' : ''} href={matter.href}>
             {matter.text}
           </a>
-          {matter.action === 'retry' && account !== undefined && mayChange.value && (
+          {matter.action === 'retry' && account !== undefined && mayChangeQueues.value && (
             <button
               type="button"
               class="button small"

@@ -4,7 +4,7 @@ import type { Schemas } from '#api';
 import { useAsk } from '../../api/ask.js';
 import { ofQueue } from '../../api/call.js';
 import { useQueueUrl } from '../../api/queue-url.js';
-import { mayChange } from '../../api/session.js';
+import { mayChangeQueues } from '../../api/session.js';
 import { Badge } from '../../parts/badge.js';
 import { CopyButton } from '../../parts/code.js';
 import { asked, Dialog } from '../../parts/dialog.js';
@@ -44,7 +44,7 @@ export function ApplicationsTab({ account }: TabProps) {
   ];
   return (
     <>
-      {mayChange.value && (
+      {mayChangeQueues.value && (
         <div class="row list-head">
           <button type="button" class="button" onClick={open('new')}>
             <Icon name="plus" />
@@ -141,7 +141,7 @@ function ApplicationDialog({ account, application: { id, name }, onClose }: Appl
           <CopyButton text={link.value} label="Copy link" />
         </div>
       )}
-      {mayChange.value && (
+      {mayChangeQueues.value && (
         <button type="button" class="button" disabled={queueUrl === undefined} onClick={() => void makeLink()}>
           Make a link to the portal
         </button>

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { Schemas } from '#api';
 import { useAsk } from '../../api/ask.js';
 import { ofQueue } from '../../api/call.js';
-import { mayChange } from '../../api/session.js';
+import { mayChangeQueues } from '../../api/session.js';
 import { Badge } from '../../parts/badge.js';
 import { counted, whole } from '../../parts/format.js';
 import { Empty, Shown } from '../../parts/states.js';
@@ -30,7 +30,7 @@ export function DestinationsTab({ account }: TabProps) {
         <>
           <div class="row between list-head">
             <p>{rules === undefined ? 'Circuit breakers are off: no destination is stopped.' : sentenceOf(rules)}</p>
-            {mayChange.value && (
+            {mayChangeQueues.value && (
               <button
                 type="button"
                 class="button"
@@ -98,7 +98,7 @@ function useColumns(account: string, onDone: () => void): readonly Column<Destin
     },
     { title: 'Waiting', isNumber: true, cell: ({ waiting }) => whole(waiting) },
     { title: 'Last failure', isWideOnly: true, cell: ({ error = '' }) => <span class="small">{error}</span> },
-    ...(mayChange.value
+    ...(mayChangeQueues.value
       ? [{ title: 'Actions', cell: ({ url, state }: Destination) => <Actions {...{ account, url, state, onDone }} /> }]
       : []),
   ];

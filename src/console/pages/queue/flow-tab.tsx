@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useAsk } from '../../api/ask.js';
 import { ofQueue } from '../../api/call.js';
 import { usePageQuery } from '../../api/query.js';
-import { mayChange } from '../../api/session.js';
+import { mayChangeQueues } from '../../api/session.js';
 import { Badge } from '../../parts/badge.js';
 import { FilterBar } from '../../parts/filter-bar.js';
 import { whole } from '../../parts/format.js';
@@ -47,7 +47,7 @@ export function FlowTab({ account }: TabProps) {
         )}
       </Shown>
       <FilterBar filters={[{ name: 'search', label: 'Key contains' }]}>
-        {mayChange.value && (
+        {mayChangeQueues.value && (
           <button
             type="button"
             class="button"
@@ -119,7 +119,7 @@ function useColumns(account: string, onDone: () => void, onPin: (flow: Flow) => 
       cell: ({ rateCount, rateMax, ratePeriod }) =>
         rateMax === 0 ? 'no limit' : `${ofLimit(rateCount, rateMax)} in ${ratePeriod} s`,
     },
-    ...(mayChange.value
+    ...(mayChangeQueues.value
       ? [
           {
             title: 'Actions',

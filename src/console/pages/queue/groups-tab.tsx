@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { Schemas } from '#api';
 import { useAsk } from '../../api/ask.js';
 import { ofQueue } from '../../api/call.js';
-import { mayChange } from '../../api/session.js';
+import { mayChangeQueues } from '../../api/session.js';
 import { asked as askedFirst, Dialog } from '../../parts/dialog.js';
 import { TextField } from '../../parts/field.js';
 import { Icon } from '../../parts/icon.js';
@@ -27,7 +27,7 @@ export function GroupsTab({ account }: TabProps) {
   };
   return (
     <>
-      {mayChange.value && (
+      {mayChangeQueues.value && (
         <div class="row list-head">
           <button type="button" class="button" onClick={extend('')}>
             <Icon name="plus" />
@@ -93,7 +93,7 @@ function GroupCard({ account, group: { name, endpoints, updatedAt }, onAdd, onDo
   const columns: Column<Endpoint>[] = [
     { title: 'Endpoint', cell: (endpoint) => <span dir="auto">{endpoint.name ?? '–'}</span> },
     { title: 'URL', cell: ({ url }) => <span class="wrap-anywhere">{url}</span> },
-    ...(mayChange.value
+    ...(mayChangeQueues.value
       ? [
           {
             title: 'Actions',
@@ -119,7 +119,7 @@ function GroupCard({ account, group: { name, endpoints, updatedAt }, onAdd, onDo
           <a class="button small" href={links.queue({ topicName: name })}>
             Messages
           </a>
-          {mayChange.value && (
+          {mayChangeQueues.value && (
             <>
               <button type="button" class="button small" onClick={onAdd}>
                 Add an endpoint

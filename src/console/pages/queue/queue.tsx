@@ -1,7 +1,7 @@
 /** The queue: messages, and the objects that control their delivery. */
 import type { JSX } from 'preact';
 import { useQueue } from '../../api/queues.js';
-import { mayChange } from '../../api/session.js';
+import { mayChangeQueues } from '../../api/session.js';
 import { Badge } from '../../parts/badge.js';
 import { PageHead } from '../../parts/page-head.js';
 import { Shown } from '../../parts/states.js';
@@ -40,7 +40,7 @@ const PARTS: readonly Part[] = [
 ];
 
 export default function Queue() {
-  const parts = PARTS.filter(({ isChange }) => mayChange.value || isChange !== true);
+  const parts = PARTS.filter(({ isChange }) => mayChangeQueues.value || isChange !== true);
   const tab = useTab(parts);
   const asked = useQueue();
   const part = parts.find(({ id }) => id === tab);

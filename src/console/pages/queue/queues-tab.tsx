@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { Schemas } from '#api';
 import { useAsk } from '../../api/ask.js';
 import { ofQueue } from '../../api/call.js';
-import { mayChange } from '../../api/session.js';
+import { mayChangeQueues } from '../../api/session.js';
 import { Badge } from '../../parts/badge.js';
 import { asked as askedFirst, Dialog } from '../../parts/dialog.js';
 import { TextField } from '../../parts/field.js';
@@ -36,7 +36,7 @@ export function QueuesTab({ account }: TabProps) {
   };
   return (
     <>
-      {mayChange.value && (
+      {mayChangeQueues.value && (
         <div class="row list-head">
           <button type="button" class="button" onClick={isNew}>
             <Icon name="plus" />
@@ -91,7 +91,7 @@ function useColumns(account: string, onDone: () => void, onEdit: (queue: Queue) 
     { title: 'Oldest waits', cell: (queue) => <OldestWaiting account={account} queue={queue} /> },
     { title: 'Parallelism', isNumber: true, cell: ({ parallelism }) => whole(parallelism) },
     { title: 'Changed', isWideOnly: true, cell: ({ updatedAt }) => <Time at={updatedAt} as="past" /> },
-    ...(mayChange.value
+    ...(mayChangeQueues.value
       ? [
           {
             title: 'Actions',

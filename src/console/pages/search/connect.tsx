@@ -1,6 +1,6 @@
 /** How to connect to an index: address, tokens, and examples for each client. */
 import { useSignal } from '@preact/signals';
-import { mayChange } from '../../api/session.js';
+import { mayChangeIndexes } from '../../api/session.js';
 import { MASKED_SECRET, SecretLine } from '../../parts/secret-line.js';
 import { type Snippet, Snippets } from '../../parts/snippets.js';
 import { type IndexPlane, type IndexRecord, resetTokens } from './plane.js';
@@ -45,7 +45,7 @@ export function ConnectIndex({ plane, database, snippetsFor, onChanged }: Connec
             >
               {isOpen.value ? 'Hide tokens' : 'Show tokens'}
             </button>
-            {mayChange.value && (
+            {mayChangeIndexes.value && (
               <button type="button" class="button danger" onClick={reset}>
                 Reset tokens
               </button>

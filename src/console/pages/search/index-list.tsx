@@ -2,7 +2,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { type Asked, useAsk } from '../../api/ask.js';
-import { mayChange, mayUseData } from '../../api/session.js';
+import { mayChangeIndexes, mayUseData } from '../../api/session.js';
 import { Badge } from '../../parts/badge.js';
 import { bytes, short } from '../../parts/format.js';
 import { Icon } from '../../parts/icon.js';
@@ -28,7 +28,7 @@ export interface IndexListProps<Row extends IndexRecord> {
 export function IndexList<Row extends IndexRecord>(props: IndexListProps<Row>) {
   const { plane, asked, columns = [], sample, about, form } = props;
   const isMaking = useSignal(false);
-  const mayMake = mayChange.value && mayUseData.value;
+  const mayMake = mayChangeIndexes.value && mayUseData.value;
   return (
     <>
       <PageHead title={plane.title}>{mayMake && <NewButton name={plane.name} isMaking={isMaking} />}</PageHead>

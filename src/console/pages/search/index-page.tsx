@@ -1,7 +1,7 @@
 /** One index: its items, queries, connection, usage and settings. */
 import type { ComponentChildren } from 'preact';
 import type { Asked } from '../../api/ask.js';
-import { mayChange, mayUseData } from '../../api/session.js';
+import { mayChangeIndexes, mayUseData } from '../../api/session.js';
 import { PageHead } from '../../parts/page-head.js';
 import type { Snippet } from '../../parts/snippets.js';
 import { Shown } from '../../parts/states.js';
@@ -55,7 +55,7 @@ function OneIndex<Row extends IndexRecord>({ plane, database, query, snippetsFor
       : []),
     { id: 'connect', label: 'Connect' },
     { id: 'statistics', label: 'Statistics' },
-    ...(mayChange.value && mayUseData.value ? [{ id: 'settings', label: 'Settings' }] : []),
+    ...(mayChangeIndexes.value && mayUseData.value ? [{ id: 'settings', label: 'Settings' }] : []),
   ];
   const tab = useTab(tabs);
   const part = held.data?.parts[0]?.name ?? plane.firstPart;

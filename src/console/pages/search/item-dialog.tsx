@@ -1,7 +1,7 @@
 /** Shows and edits a document or a vector as JSON, or adds new ones, single or in a list. */
 import { type Signal, useSignal } from '@preact/signals';
 import { useAsk } from '../../api/ask.js';
-import { mayChange } from '../../api/session.js';
+import { mayChangeIndexes } from '../../api/session.js';
 import { Code } from '../../parts/code.js';
 import { Dialog } from '../../parts/dialog.js';
 import { TextField } from '../../parts/field.js';
@@ -47,7 +47,7 @@ export function ItemDialog({ plane, database, part, id, onClose, onChanged }: It
           {({ found }) => {
             if (found == null) return <Empty title={`There is no such ${plane.item} any more`} />;
             const text = JSON.stringify(found, null, 2);
-            return mayChange.value ? editor(text) : <Code text={text} />;
+            return mayChangeIndexes.value ? editor(text) : <Code text={text} />;
           }}
         </Shown>
       )}

@@ -1,7 +1,7 @@
 /** Export of a part as a file of JSON lines, and import of such a file. */
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import { mayChange } from '../../api/session.js';
+import { mayChangeIndexes } from '../../api/session.js';
 import { counted } from '../../parts/format.js';
 import { failed, said } from '../../parts/toast.js';
 import { usePartName } from './held.js';
@@ -33,7 +33,7 @@ export function ItemFiles(props: ItemFilesProps) {
       <button type="button" class="button" disabled={isBusy} onClick={exportAll}>
         Export
       </button>
-      {mayChange.value && <ImportButton isBusy={isBusy} onText={importAll} />}
+      {mayChangeIndexes.value && <ImportButton isBusy={isBusy} onText={importAll} />}
     </>
   );
 }

@@ -4,7 +4,7 @@ import type { Asked } from '../../api/ask.js';
 import { useAsk } from '../../api/ask.js';
 import { queryText } from '../../api/call.js';
 import { usePageQuery } from '../../api/query.js';
-import { mayChange } from '../../api/session.js';
+import { mayChangeIndexes } from '../../api/session.js';
 import { FilterBar } from '../../parts/filter-bar.js';
 import { bytes, counted } from '../../parts/format.js';
 import { Icon } from '../../parts/icon.js';
@@ -58,7 +58,7 @@ export function Items(props: ItemsProps) {
               columns={columnsWith(plane, (doc) => queryText({ ...query, doc }), remove)}
               rows={vectors.filter(({ id }) => !hidden.value.has(id))}
               idOf={({ id }) => id}
-              selection={mayChange.value ? selectionOf(chosen) : undefined}
+              selection={mayChangeIndexes.value ? selectionOf(chosen) : undefined}
               empty={<NoItems plane={plane} database={database} part={part} isNarrowed={prefix !== undefined} />}
             />
             <Paging
@@ -143,7 +143,7 @@ function Tools({ plane, database, held, chosen, onDelete, onStored }: ToolsProps
         </div>
         <div class="row">
           <ItemFiles plane={plane} database={database} held={held.data ?? {}} onStored={onStored} />
-          {mayChange.value && (
+          {mayChangeIndexes.value && (
             <>
               {chosen.length > 0 && (
                 <button type="button" class="button danger" onClick={() => onDelete(chosen)}>
@@ -179,7 +179,7 @@ function columnsWith(
     },
     ...plane.columns.map(([title, of]) => ({ title, cell: (item: Item) => <Preview value={of(item)} /> })),
     { title: 'Metadata', isWideOnly: true, cell: ({ metadata }) => <Preview value={metadata} /> },
-    ...(mayChange.value
+    ...(mayChangeIndexes.value
       ? [
           {
             title: 'Actions',

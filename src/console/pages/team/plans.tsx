@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useAsk } from '../../api/ask.js';
 import { manage } from '../../api/call.js';
 import { type QueueAccount, useQueue } from '../../api/queues.js';
-import { mayChange, session } from '../../api/session.js';
+import { mayPay } from '../../api/session.js';
 import { Badge } from '../../parts/badge.js';
 import { Choice, TextField } from '../../parts/field.js';
 import { bytes, duration, limit, whole } from '../../parts/format.js';
@@ -17,11 +17,6 @@ const QUEUE_PLANS = [
   ['msgq_fixed_10m', 'Fixed, 10 million messages a day'],
   ['msgq_fixed_100m', 'Fixed, 100 million messages a day'],
 ] as const;
-
-/** A dev may not change plans and budgets. */
-function mayPay(): boolean {
-  return mayChange.value && session.value?.role !== 'dev';
-}
 
 export function Plans() {
   const queue = useQueue();
@@ -75,7 +70,7 @@ function QueuePlan({ account, onChanged }: QueuePlanProps) {
       <dl class="facts team-facts">
         {limits.map(([name, value]) => [<dt key={`${name} name`}>{name}</dt>, <dd key={name}>{value}</dd>])}
       </dl>
-      {mayPay() && <ChangePlan account={account} onChanged={onChanged} />}
+      {mayPay.value && <ChangePlan account={account} onChanged={onChanged} />}
     </section>
   );
 }

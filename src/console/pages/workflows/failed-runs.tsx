@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useAsk } from '../../api/ask.js';
 import { ofQueue, type Query, queryText } from '../../api/call.js';
 import { type PageQuery, usePageQuery } from '../../api/query.js';
-import { mayChange } from '../../api/session.js';
+import { mayChangeQueues } from '../../api/session.js';
 import { Badge } from '../../parts/badge.js';
 import { type Filter, FilterBar } from '../../parts/filter-bar.js';
 import { Empty, Shown } from '../../parts/states.js';
@@ -54,7 +54,7 @@ export function FailedRuns({ account }: { readonly account: string }) {
   const choose = (next: ReadonlySet<string>) => {
     chosen.value = next;
   };
-  const selection = mayChange.value ? { chosen: chosen.value, set: choose } : undefined;
+  const selection = mayChangeQueues.value ? { chosen: chosen.value, set: choose } : undefined;
   const done = () => {
     chosen.value = new Set();
     asked.reload();
@@ -62,7 +62,9 @@ export function FailedRuns({ account }: { readonly account: string }) {
   return (
     <>
       <FilterBar filters={FILTERS} />
-      {mayChange.value && <FailedBulk account={account} chosen={[...chosen.value]} filter={filter} onDone={done} />}
+      {mayChangeQueues.value && (
+        <FailedBulk account={account} chosen={[...chosen.value]} filter={filter} onDone={done} />
+      )}
       <Shown asked={asked} rows={6}>
         {({ messages, cursor }) => (
           <>
@@ -137,7 +139,7 @@ function columnsWith(account: string, links: RunLinks, onDone: () => void): read
       isWideOnly: true,
       cell: ({ failureFunctionState }) => <FailureFunctionBadge state={failureFunctionState} />,
     },
-    ...(mayChange.value
+    ...(mayChangeQueues.value
       ? [
           {
             title: 'Actions',

@@ -1,6 +1,6 @@
 /** Actions on a whole run: cancel, resume, restart. */
 import { ofQueue } from '../../api/call.js';
-import { mayChange } from '../../api/session.js';
+import { mayChangeQueues } from '../../api/session.js';
 import { asked } from '../../parts/dialog.js';
 import { doing } from '../../parts/toast.js';
 import { FailedRunActions } from './failed-run-actions.js';
@@ -15,7 +15,7 @@ export interface RunActionsProps {
 
 export function RunActions({ account, run, onDone }: RunActionsProps) {
   const links = useRunLinks();
-  if (!mayChange.value) return null;
+  if (!mayChangeQueues.value) return null;
   const { workflowRunId, workflowUrl, workflowState, dlqId, failureFunction } = run;
   const cancel = async () => {
     const text = 'Its open steps are dropped, its failure function is not called, and it cannot be resumed.';

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { usePageQuery } from '../../api/query.js';
-import { mayChange } from '../../api/session.js';
+import { mayChangeQueues } from '../../api/session.js';
 import { Badge, StateBadge } from '../../parts/badge.js';
 import { Body } from '../../parts/exchange.js';
 import { duration } from '../../parts/format.js';
@@ -91,12 +91,12 @@ function PaneHead({ account, run, node, onDone }: Pick<StepDetailsProps, 'accoun
         <span class="muted">{kindWord(kind)}</span>
       </div>
       <div class="row">
-        {event !== undefined && mayChange.value && (
+        {event !== undefined && mayChangeQueues.value && (
           <button type="button" class="button small primary" onClick={() => tell(true)}>
             Notify {event}
           </button>
         )}
-        {step !== undefined && mayChange.value && <RerunButton account={account} run={run} node={node} />}
+        {step !== undefined && mayChangeQueues.value && <RerunButton account={account} run={run} node={node} />}
         <button
           type="button"
           class="button small quiet icon"

@@ -4,7 +4,7 @@ import { useAsk } from '../../api/ask.js';
 import { ofQueue } from '../../api/call.js';
 import { usePageQuery } from '../../api/query.js';
 import { useQueueUrl } from '../../api/queue-url.js';
-import { mayChange } from '../../api/session.js';
+import { mayChangeQueues } from '../../api/session.js';
 import { whole } from '../../parts/format.js';
 import { Empty, Shown } from '../../parts/states.js';
 import { type Column, Paging, Table } from '../../parts/table.js';
@@ -106,7 +106,7 @@ function columnsWith(links: RunLinks, tell: (step: WaitingStep) => void): readon
         </span>
       ),
     },
-    ...(mayChange.value
+    ...(mayChangeQueues.value
       ? [
           {
             title: 'Actions',

@@ -2,7 +2,7 @@
 import { useAsk } from '../../api/ask.js';
 import { ofQueue } from '../../api/call.js';
 import { useQueue } from '../../api/queues.js';
-import { mayChange } from '../../api/session.js';
+import { mayChangeQueues } from '../../api/session.js';
 import { Icon } from '../../parts/icon.js';
 import { PageHead } from '../../parts/page-head.js';
 import { Shown } from '../../parts/states.js';
@@ -25,7 +25,7 @@ export default function Workflows() {
     <>
       <PageHead title="Workflows">
         {queue.data !== undefined && <QueueChoice {...queue.data} />}
-        {mayChange.value && (
+        {mayChangeQueues.value && (
           <a class="button primary" href={links.list({ tab: 'start' })}>
             <Icon name="plus" />
             Start a run
@@ -52,7 +52,7 @@ function OfQueue({ account, planTimeoutMs }: RunListProps) {
     { id: 'runs', label: 'Runs' },
     { id: 'waiting', label: 'Waiting for events', count: counted.data?.total },
     { id: 'failed', label: 'Failed runs', count: failed.data?.total },
-    ...(mayChange.value
+    ...(mayChangeQueues.value
       ? [
           { id: 'check', label: 'Check a version' },
           { id: 'start', label: 'Start a run' },

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { Operations } from '#api';
 import { useAsk } from '../../../api/ask.js';
 import { manage } from '../../../api/call.js';
-import { mayChange, mayUseData } from '../../../api/session.js';
+import { mayChangeDatabases, mayUseData } from '../../../api/session.js';
 import { Badge, StateBadge } from '../../../parts/badge.js';
 import { CodeText } from '../../../parts/code-text.js';
 import { asked } from '../../../parts/dialog.js';
@@ -25,7 +25,7 @@ export function BackupsTab({ database, onChanged }: DatabaseTabProps) {
     (signal) => manage('GET /v2/kv/list-backup/{id}', { path: { id }, signal }),
     REFRESH_MS,
   );
-  const isAllowed = mayChange.value && mayUseData.value;
+  const isAllowed = mayChangeDatabases.value && mayUseData.value;
   const columns = isAllowed ? [...COLUMNS, actionsOf(database, list.reload, onChanged)] : COLUMNS;
   return (
     <div class="stack">

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { Operations } from '#api';
 import { useAsk } from '../../../api/ask.js';
 import { manage } from '../../../api/call.js';
-import { mayChange } from '../../../api/session.js';
+import { mayChangeDatabases } from '../../../api/session.js';
 import { Badge } from '../../../parts/badge.js';
 import { asked } from '../../../parts/dialog.js';
 import { counted } from '../../../parts/format.js';
@@ -44,7 +44,7 @@ export function BranchDetails({ branch, onMerged }: { readonly branch: Branch; o
             }}
           />
         </label>
-        {mayChange.value && (
+        {mayChangeDatabases.value && (
           <button type="submit" class="button primary">
             Merge these keys
           </button>

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useAsk } from '../../../api/ask.js';
 import { manage } from '../../../api/call.js';
-import { mayChange, mayUseData } from '../../../api/session.js';
+import { mayChangeDatabases, mayUseData } from '../../../api/session.js';
 import { Badge } from '../../../parts/badge.js';
 import { CodeText } from '../../../parts/code-text.js';
 import { asked } from '../../../parts/dialog.js';
@@ -26,7 +26,7 @@ export function BranchesTab({ database }: DatabaseTabProps) {
     REFRESH_MS,
   );
   if (database.branch_of !== undefined) return <OfBranch origin={database.branch_of} />;
-  const isAllowed = mayChange.value && mayUseData.value;
+  const isAllowed = mayChangeDatabases.value && mayUseData.value;
   const open = (branch: string | undefined) => {
     opened.value = branch;
   };

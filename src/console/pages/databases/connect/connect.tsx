@@ -1,7 +1,7 @@
 /** How to connect to a database: addresses, secrets, and examples for each client. */
 import { type Signal, useSignal } from '@preact/signals';
 import { manage } from '../../../api/call.js';
-import { mayChange } from '../../../api/session.js';
+import { mayChangeDatabases } from '../../../api/session.js';
 import { CodeText } from '../../../parts/code-text.js';
 import { asked } from '../../../parts/dialog.js';
 import { SecretLine } from '../../../parts/secret-line.js';
@@ -54,7 +54,7 @@ function Secrets({ database, isOpen, onChanged }: SecretsProps) {
           >
             {isOpen.value ? 'Hide secrets' : 'Show secrets'}
           </button>
-          {mayChange.value && <ResetButton database={database} onChanged={onChanged} />}
+          {mayChangeDatabases.value && <ResetButton database={database} onChanged={onChanged} />}
         </div>
       </div>
       <dl class="facts">

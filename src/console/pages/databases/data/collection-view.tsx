@@ -2,7 +2,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useAsk } from '../../../api/ask.js';
 import { beginningOf, shownOf, wordOf } from '../../../api/kv.js';
-import { mayChange } from '../../../api/session.js';
+import { mayChangeDatabases } from '../../../api/session.js';
 import { asked } from '../../../parts/dialog.js';
 import { duration, whole } from '../../../parts/format.js';
 import { Icon } from '../../../parts/icon.js';
@@ -109,7 +109,7 @@ function MemberTools({ kind, look, opened }: MemberToolsProps) {
             Highest first
           </button>
         )}
-        {mayChange.value && (
+        {mayChangeDatabases.value && (
           <button
             type="button"
             class="button small"
@@ -149,9 +149,9 @@ function columnsOf(
             opened.value = member;
           }}
         >
-          {mayChange.value ? 'Edit' : 'Open'}
+          {mayChangeDatabases.value ? 'Edit' : 'Open'}
         </button>
-        {mayChange.value && (
+        {mayChangeDatabases.value && (
           <button type="button" class="button small icon" aria-label="Take it out" onClick={() => void remove(member)}>
             <Icon name="close" />
           </button>

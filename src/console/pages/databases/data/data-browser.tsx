@@ -1,7 +1,7 @@
 /** The content of a database: the list of keys and the open key. The whole state is in the address. */
 import { type Signal, useSignal } from '@preact/signals';
 import { usePageQuery } from '../../../api/query.js';
-import { mayChange } from '../../../api/session.js';
+import { mayChangeDatabases } from '../../../api/session.js';
 import { FilterBar } from '../../../parts/filter-bar.js';
 import { Icon } from '../../../parts/icon.js';
 import { deleteKeys, forgetSent, goneKeys, keysAreBack } from './deletions.js';
@@ -91,7 +91,7 @@ function Keys({ id, round, opened, chosen, seen }: KeysProps) {
       filter={filter}
       round={round}
       opened={opened}
-      chosen={mayChange.value ? chosen.value : undefined}
+      chosen={mayChangeDatabases.value ? chosen.value : undefined}
       gone={goneKeys(id)}
       seen={seen}
       onChoose={choose}
@@ -139,7 +139,7 @@ function Tools({ isMaking, onReload }: { readonly isMaking: Signal<boolean>; onR
         <button type="button" class="button icon" aria-label="Load the keys again" onClick={onReload}>
           <Icon name="reload" />
         </button>
-        {mayChange.value && (
+        {mayChangeDatabases.value && (
           <button
             type="button"
             class="button primary"

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { CallError } from '../../../api/call.js';
 import { binaryOfText, command, textOf, wordOf } from '../../../api/kv.js';
-import { mayChange } from '../../../api/session.js';
+import { mayChangeDatabases } from '../../../api/session.js';
 import { Dialog } from '../../../parts/dialog.js';
 import { Choice, TextField } from '../../../parts/field.js';
 import { doing } from '../../../parts/toast.js';
@@ -17,7 +17,7 @@ export interface KeyActionsProps extends Omit<KeyPageProps, 'onSeen'> {
 
 export function KeyActions(props: KeyActionsProps) {
   const opened = useSignal<What | undefined>(undefined);
-  if (!mayChange.value) return null;
+  if (!mayChangeDatabases.value) return null;
   const close = () => {
     opened.value = undefined;
   };

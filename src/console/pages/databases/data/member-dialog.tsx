@@ -1,6 +1,6 @@
 /** Shows, edits or adds one member of a collection. */
 import { useSignal } from '@preact/signals';
-import { mayChange } from '../../../api/session.js';
+import { mayChangeDatabases } from '../../../api/session.js';
 import { Dialog } from '../../../parts/dialog.js';
 import { Check, TextField } from '../../../parts/field.js';
 import { doing } from '../../../parts/toast.js';
@@ -24,7 +24,7 @@ export function MemberDialog({ kind, place, member, onClose, onSaved }: MemberDi
   const score = useSignal(oldScore);
   const ttl = useSignal(ttlMs === null ? '' : String(Math.ceil(ttlMs / 1_000)));
   const isAtHead = useSignal(false);
-  const isReadOnly = !mayChange.value;
+  const isReadOnly = !mayChangeDatabases.value;
   const has = (part: CollectionKind['parts'][number]) => kind.parts.includes(part);
   const send = async (event: Event) => {
     event.preventDefault();

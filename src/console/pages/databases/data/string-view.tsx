@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { useAsk } from '../../../api/ask.js';
 import { CallError } from '../../../api/call.js';
 import { beginningOf, command, textOf, wordOf } from '../../../api/kv.js';
-import { mayChange } from '../../../api/session.js';
+import { mayChangeDatabases } from '../../../api/session.js';
 import { bytes } from '../../../parts/format.js';
 import { Shown } from '../../../parts/states.js';
 import { said } from '../../../parts/toast.js';
@@ -64,7 +64,7 @@ export function StringView({ id, name, record, onChanged }: TypeViewProps) {
               label="Value"
               value={value}
               rows={16}
-              isReadOnly={isCut || !mayChange.value || length > MAX_EDITED_BYTES}
+              isReadOnly={isCut || !mayChangeDatabases.value || length > MAX_EDITED_BYTES}
               save={save}
             />
           </>

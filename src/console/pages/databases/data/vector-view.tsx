@@ -4,7 +4,7 @@ import { useAsk } from '../../../api/ask.js';
 import { CallError } from '../../../api/call.js';
 import { shownOf, wordOf } from '../../../api/kv.js';
 import type { Word } from '../../../api/kv-bytes.js';
-import { mayChange } from '../../../api/session.js';
+import { mayChangeDatabases } from '../../../api/session.js';
 import { asked } from '../../../parts/dialog.js';
 import { TextField } from '../../../parts/field.js';
 import { whole } from '../../../parts/format.js';
@@ -72,7 +72,7 @@ export function VectorView({ id, name, onChanged }: TypeViewProps) {
           <button type="submit" class="button">
             Find the nearest
           </button>
-          {mayChange.value && found.value !== undefined && (
+          {mayChangeDatabases.value && found.value !== undefined && (
             <button type="button" class="button" onClick={() => void remove()}>
               Take it out
             </button>

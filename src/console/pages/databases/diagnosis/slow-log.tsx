@@ -1,7 +1,7 @@
 /** Slow commands, the newest first. */
 import { useAsk } from '../../../api/ask.js';
 import { command, type Reply, shownOf } from '../../../api/kv.js';
-import { mayChange } from '../../../api/session.js';
+import { mayChangeDatabases } from '../../../api/session.js';
 import { CodeText } from '../../../parts/code-text.js';
 import { duration } from '../../../parts/format.js';
 import { Empty, Shown } from '../../../parts/states.js';
@@ -51,7 +51,7 @@ export function SlowLog({ id }: { readonly id: string }) {
         <p class="muted">
           <CodeText text="Commands that took longer than `slowlog-log-slower-than` microseconds (10,000 by default)." />
         </p>
-        {mayChange.value && (
+        {mayChangeDatabases.value && (
           <button type="button" class="button" onClick={() => void empty()}>
             Empty it
           </button>

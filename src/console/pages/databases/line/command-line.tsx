@@ -2,7 +2,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { useAsk } from '../../../api/ask.js';
-import { mayChange } from '../../../api/session.js';
+import { mayChangeDatabases } from '../../../api/session.js';
 import { isTexts, readStored, writeStored } from '../../../api/stored.js';
 import { CodeText } from '../../../parts/code-text.js';
 import { asked } from '../../../parts/dialog.js';
@@ -93,7 +93,7 @@ async function submitted(database: DatabaseView, line: string, commands: readonl
   const danger = dangerOf(words);
   const typedName = /^flush/i.test(first) ? { typed: database.database_name } : {};
   const question = { title: 'Run it?', action: 'Run it', isDangerous: true, ...typedName };
-  if (danger !== undefined && mayChange.value && !(await asked({ ...question, text: danger }))) {
+  if (danger !== undefined && mayChangeDatabases.value && !(await asked({ ...question, text: danger }))) {
     told(session, line, '(not run)');
     return;
   }

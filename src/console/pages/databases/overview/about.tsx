@@ -1,5 +1,5 @@
 /** The overview of a database: statistics, record and settings. */
-import { mayChange, mayUseData } from '../../../api/session.js';
+import { mayChangeDatabases, mayUseData } from '../../../api/session.js';
 import type { DatabaseTabProps } from '../records.js';
 import { DatabaseRecord } from './database-record.js';
 import { Deletion } from './deletion.js';
@@ -12,9 +12,9 @@ export function OverviewTab({ database, onChanged }: DatabaseTabProps) {
     <div class="stack">
       <StatisticsCard id={database.database_id} />
       <DatabaseRecord database={database} />
-      {mayChange.value && <SettingsCard database={database} onChanged={onChanged} />}
-      {mayChange.value && mayUseData.value && <PartitionsCard database={database} onChanged={onChanged} />}
-      {mayChange.value && mayUseData.value && <Deletion database={database} />}
+      {mayChangeDatabases.value && <SettingsCard database={database} onChanged={onChanged} />}
+      {mayChangeDatabases.value && mayUseData.value && <PartitionsCard database={database} onChanged={onChanged} />}
+      {mayChangeDatabases.value && mayUseData.value && <Deletion database={database} />}
     </div>
   );
 }

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useAsk } from '../../../api/ask.js';
 import { command, shownOf } from '../../../api/kv.js';
-import { mayChange } from '../../../api/session.js';
+import { mayChangeDatabases } from '../../../api/session.js';
 import { Badge } from '../../../parts/badge.js';
 import { CodeText } from '../../../parts/code-text.js';
 import { asked } from '../../../parts/dialog.js';
@@ -35,7 +35,7 @@ export function UsersTab({ database }: { readonly database: DatabaseView }) {
         <p class="muted">
           <CodeText text="`default` is the user of the password and the REST token, `default_ro` that of the read-only token. Both cannot be changed here." />
         </p>
-        {mayChange.value && (
+        {mayChangeDatabases.value && (
           <button type="button" class="button primary" onClick={() => open({ dialog: 'new' })}>
             <Icon name="plus" />
             New user
@@ -46,7 +46,7 @@ export function UsersTab({ database }: { readonly database: DatabaseView }) {
         {(all) => (
           <Table
             label="Users"
-            columns={mayChange.value ? [...COLUMNS, actionsOf(id, open, users.reload)] : COLUMNS}
+            columns={mayChangeDatabases.value ? [...COLUMNS, actionsOf(id, open, users.reload)] : COLUMNS}
             rows={all}
             idOf={({ name }) => name}
           />

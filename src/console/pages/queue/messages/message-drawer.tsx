@@ -1,5 +1,5 @@
 /** The story of a message next to the list. */
-import { mayChange } from '../../../api/session.js';
+import { mayChangeQueues } from '../../../api/session.js';
 import { StateBadge } from '../../../parts/badge.js';
 import { Drawer } from '../../../parts/drawer.js';
 import { Icon } from '../../../parts/icon.js';
@@ -23,7 +23,7 @@ export function MessageDrawer({ account, id, keys, hrefOf, onClose }: MessageDra
   const again = useSendAgain(account, hrefOf);
   const { data } = asked;
   const own: PageKey[] = [{ key: 'Escape', label: 'close', run: onClose }];
-  if (data !== undefined && !data.isUnderWay && mayChange.value) {
+  if (data !== undefined && !data.isUnderWay && mayChangeQueues.value) {
     const text = againText(data.dlq).toLowerCase();
     own.unshift({ key: 'r', label: text, run: () => again(data) }, { key: 'R', label: text, run: () => again(data) });
   }

@@ -6,7 +6,7 @@ import { useAsk } from '../../../api/ask.js';
 import { queryText } from '../../../api/call.js';
 import { useLive, useWhenHappened } from '../../../api/live.js';
 import { usePageQuery } from '../../../api/query.js';
-import { mayChange } from '../../../api/session.js';
+import { mayChangeQueues } from '../../../api/session.js';
 import { Badge } from '../../../parts/badge.js';
 import type { Filter } from '../../../parts/filter-bar.js';
 import { FilterChips } from '../../../parts/filter-chips.js';
@@ -56,7 +56,7 @@ export function MessagesTab({ account }: TabProps) {
   const chosen = useChosen(key);
   const happened = useWhenHappened(reload);
   const live = useLive(`/v2/admin/queues/${account}/logs`, { log: happened });
-  const mayCancel = mayChange.value && !ENDED.has(state);
+  const mayCancel = mayChangeQueues.value && !ENDED.has(state);
   return (
     <>
       <FilterChips
@@ -191,7 +191,7 @@ function NoMessages({ state }: { readonly state: StateId }) {
   if (state !== 'all') return <Empty title={`No message is ${state}`} />;
   return (
     <NothingYet title="There are no messages yet" call="/v2/publish/https://example.com -d hello">
-      {mayChange.value && <a href={links.queue({ tab: 'publish' })}>Publish one</a>}
+      {mayChangeQueues.value && <a href={links.queue({ tab: 'publish' })}>Publish one</a>}
     </NothingYet>
   );
 }

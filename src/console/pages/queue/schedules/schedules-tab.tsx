@@ -1,7 +1,7 @@
 import { useAsk } from '../../../api/ask.js';
 import { ofQueue } from '../../../api/call.js';
 import { usePageQuery } from '../../../api/query.js';
-import { mayChange } from '../../../api/session.js';
+import { mayChangeQueues } from '../../../api/session.js';
 import { Badge } from '../../../parts/badge.js';
 import { Icon } from '../../../parts/icon.js';
 import { useSeen } from '../../../parts/seen.js';
@@ -33,14 +33,14 @@ export function SchedulesTab({ account }: TabProps) {
   return (
     <Shown asked={asked}>
       {(schedules) => {
-        if (edit !== undefined && mayChange.value) {
+        if (edit !== undefined && mayChangeQueues.value) {
           const schedule = schedules.find(({ scheduleId }) => scheduleId === edit);
           return <EditSchedule key={edit} {...{ account, schedule }} onClose={close} />;
         }
         const shown = schedules.find(({ scheduleId }) => scheduleId === ticks);
         return (
           <>
-            {mayChange.value && (
+            {mayChangeQueues.value && (
               <div class="row list-head">
                 <a class="button" href={links.queue({ tab: 'schedules', edit: '-' })}>
                   <Icon name="plus" />
@@ -99,7 +99,7 @@ function useColumns(account: string, onDone: () => void): readonly Column<Schedu
     },
     { title: `Next ${TO_COME} ticks`, cell: (schedule) => <NextTicks account={account} schedule={schedule} /> },
     { title: 'Last results', cell: (schedule) => <LastResults account={account} schedule={schedule} /> },
-    ...(mayChange.value
+    ...(mayChangeQueues.value
       ? [
           {
             title: 'Actions',

@@ -1,7 +1,7 @@
 /** Actions on a message: cancel, retry, publish again, edit as a new message. */
 import { useLocation } from 'preact-iso/router';
 import { ofQueue } from '../../../api/call.js';
-import { mayChange } from '../../../api/session.js';
+import { mayChangeQueues } from '../../../api/session.js';
 import { asked } from '../../../parts/dialog.js';
 import { doing, failed, said } from '../../../parts/toast.js';
 import { type Links, useLinks } from '../links.js';
@@ -22,7 +22,7 @@ export function MessageActions({ account, story, hrefOf, onDone }: MessageAction
   const links = useLinks();
   const again = useSendAgain(account, hrefOf ?? links.message);
   const { messageId: id, isUnderWay, dlq } = story;
-  if (!mayChange.value) return null;
+  if (!mayChangeQueues.value) return null;
   const cancel = () =>
     doing(() => ofQueue(account, 'DELETE /v2/messages/{id}', { path: { id } }), 'It is cancelled.').then(onDone);
   return (

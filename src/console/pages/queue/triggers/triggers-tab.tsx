@@ -2,7 +2,7 @@
 import { useAsk } from '../../../api/ask.js';
 import { ofQueue } from '../../../api/call.js';
 import { usePageQuery } from '../../../api/query.js';
-import { mayChange } from '../../../api/session.js';
+import { mayChangeQueues } from '../../../api/session.js';
 import { Badge } from '../../../parts/badge.js';
 import { duration, whole } from '../../../parts/format.js';
 import { Icon } from '../../../parts/icon.js';
@@ -36,7 +36,7 @@ export function TriggersTab({ account }: TabProps) {
         const read = triggers.find(({ triggerId }) => triggerId === feed);
         return (
           <>
-            {mayChange.value && (
+            {mayChangeQueues.value && (
               <div class="row list-head">
                 <a class="button" href={links.queue({ tab: 'triggers', edit: NEW })}>
                   <Icon name="plus" />
@@ -58,7 +58,7 @@ export function TriggersTab({ account }: TabProps) {
                 </NothingYet>
               }
             />
-            {edit === NEW && mayChange.value && <NewTrigger account={account} onClose={close} />}
+            {edit === NEW && mayChangeQueues.value && <NewTrigger account={account} onClose={close} />}
             {read !== undefined && <TriggerFeed account={account} trigger={read} onClose={close} />}
           </>
         );
@@ -100,7 +100,7 @@ function useColumns(account: string, onDone: () => void): readonly Column<Trigge
     { title: 'Changes', isWideOnly: true, cell: ({ events }) => events.join(', ') },
     { title: 'Lag', isNumber: true, cell: (trigger) => <Lag trigger={trigger} /> },
     { title: 'Made', isWideOnly: true, cell: ({ createdAt }) => <Time at={createdAt} as="past" /> },
-    ...(mayChange.value
+    ...(mayChangeQueues.value
       ? [{ title: 'Actions', cell: (trigger: Trigger) => <TriggerActions {...{ account, trigger, onDone }} /> }]
       : []),
   ];

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useAsk } from '../../../../api/ask.js';
 import { textOf } from '../../../../api/kv.js';
-import { mayChange } from '../../../../api/session.js';
+import { mayChangeDatabases } from '../../../../api/session.js';
 import { Badge } from '../../../../parts/badge.js';
 import { asked as askedFor } from '../../../../parts/dialog.js';
 import { Choice } from '../../../../parts/field.js';
@@ -131,7 +131,7 @@ function OneVersion({ id, name, versions, shown, onRestore }: OneVersionProps) {
           <h3>{isNewest ? 'The current version' : 'Version of'}</h3>
           <Time at={shown.atMs} />
         </div>
-        {mayChange.value && !isNewest && textOf(name) !== undefined && (
+        {mayChangeDatabases.value && !isNewest && textOf(name) !== undefined && (
           <button
             type="button"
             class="button primary"

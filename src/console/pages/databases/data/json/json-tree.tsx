@@ -1,7 +1,7 @@
 /** A JSON document as an expandable tree; each part can be edited, removed or extended. */
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import { mayChange } from '../../../../api/session.js';
+import { mayChangeDatabases } from '../../../../api/session.js';
 import { asked } from '../../../../parts/dialog.js';
 import { whole } from '../../../../parts/format.js';
 import { Icon } from '../../../../parts/icon.js';
@@ -93,7 +93,7 @@ function Branch(props: BranchProps) {
         <code class={`wrap-anywhere json-${part.kind}`} dir="auto">
           {previewOf(text, part)}
         </code>
-        {mayChange.value && <BranchActions {...props} />}
+        {mayChangeDatabases.value && <BranchActions {...props} />}
       </div>
       {isOpen.value && children.length > 0 && (
         <ul>

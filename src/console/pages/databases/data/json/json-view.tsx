@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useAsk } from '../../../../api/ask.js';
 import { binaryOfText, command, textOf, wordOf } from '../../../../api/kv.js';
-import { mayChange } from '../../../../api/session.js';
+import { mayChangeDatabases } from '../../../../api/session.js';
 import { bytes } from '../../../../parts/format.js';
 import { Shown } from '../../../../parts/states.js';
 import { said } from '../../../../parts/toast.js';
@@ -69,7 +69,7 @@ function LoadedJson({ id, name, onChanged }: Omit<TypeViewProps, 'record'>) {
               label="Document"
               value={binaryOfText(text)}
               rows={20}
-              isReadOnly={!mayChange.value}
+              isReadOnly={!mayChangeDatabases.value}
               save={save}
             />
           ) : (

@@ -2,7 +2,7 @@
 import { useAsk } from '../../../../api/ask.js';
 import { command, type Reply, shownOf, wordOf } from '../../../../api/kv.js';
 import type { Word } from '../../../../api/kv-bytes.js';
-import { mayChange } from '../../../../api/session.js';
+import { mayChangeDatabases } from '../../../../api/session.js';
 import { duration, whole } from '../../../../parts/format.js';
 import { Shown } from '../../../../parts/states.js';
 import { type Column, Table } from '../../../../parts/table.js';
@@ -75,7 +75,7 @@ function consumerColumns(remove: (consumer: string) => Promise<void>): readonly 
     { title: 'Pending', isNumber: true, cell: ({ pending }) => whole(Number(pending)) },
     { title: 'Idle', isNumber: true, cell: ({ idle }) => duration(Number(idle)) },
   ];
-  if (!mayChange.value) return columns;
+  if (!mayChangeDatabases.value) return columns;
   return [
     ...columns,
     {
@@ -96,7 +96,7 @@ function pendingColumns(acknowledge: (entry: string) => Promise<void>): readonly
     { title: 'For', isNumber: true, cell: ([, , idleMs]) => duration(idleMs) },
     { title: 'Deliveries', isNumber: true, isWideOnly: true, cell: ([, , , deliveries]) => whole(deliveries) },
   ];
-  if (!mayChange.value) return columns;
+  if (!mayChangeDatabases.value) return columns;
   return [
     ...columns,
     {

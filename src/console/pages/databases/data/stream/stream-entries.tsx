@@ -3,7 +3,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useAsk } from '../../../../api/ask.js';
 import { command, wordOf } from '../../../../api/kv.js';
 import type { Word } from '../../../../api/kv-bytes.js';
-import { mayChange } from '../../../../api/session.js';
+import { mayChangeDatabases } from '../../../../api/session.js';
 import { asked } from '../../../../parts/dialog.js';
 import { whole } from '../../../../parts/format.js';
 import { Icon } from '../../../../parts/icon.js';
@@ -71,7 +71,7 @@ export function StreamEntries({ id, name, onChanged }: TypeViewProps) {
           <>
             <Table
               label="Entries"
-              columns={mayChange.value ? [...COLUMNS, deletion(id, key, changed)] : COLUMNS}
+              columns={mayChangeDatabases.value ? [...COLUMNS, deletion(id, key, changed)] : COLUMNS}
               rows={entries}
               idOf={(entry) => entry.id}
               empty={<p class="empty">There is no entry.</p>}
@@ -116,7 +116,7 @@ function EntryTools({ isOldest, after, isAdding }: EntryToolsProps) {
       >
         Oldest first
       </button>
-      {mayChange.value && (
+      {mayChangeDatabases.value && (
         <button
           type="button"
           class="button small"

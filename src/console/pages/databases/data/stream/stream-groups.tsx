@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useAsk } from '../../../../api/ask.js';
 import { command, shownOf, wordOf } from '../../../../api/kv.js';
 import type { Word } from '../../../../api/kv-bytes.js';
-import { mayChange } from '../../../../api/session.js';
+import { mayChangeDatabases } from '../../../../api/session.js';
 import { asked } from '../../../../parts/dialog.js';
 import { whole } from '../../../../parts/format.js';
 import { Empty, Shown } from '../../../../parts/states.js';
@@ -28,7 +28,7 @@ export function StreamGroups({ id, name }: TypeViewProps) {
   };
   return (
     <>
-      {mayChange.value && <NewGroup id={id} stream={key} onMade={groups.reload} />}
+      {mayChangeDatabases.value && <NewGroup id={id} stream={key} onMade={groups.reload} />}
       <Shown asked={groups}>
         {(all) => (
           <Table
@@ -79,7 +79,7 @@ function columnsOf(id: string, key: Word, { opened, open, reload }: Opening): re
           <button type="button" class="button small" aria-expanded={opened === name} onClick={() => open(String(name))}>
             Readers
           </button>
-          {mayChange.value && (
+          {mayChangeDatabases.value && (
             <button type="button" class="button small danger" onClick={() => void remove(String(name))}>
               Delete
             </button>
