@@ -102,7 +102,7 @@ export class ManagementGrants implements ManagementAccess {
     return this.#rights(id, account === undefined ? [] : rolesIn(account, email, this.view.state));
   }
 
-  /** A caller for the installation's first account whose role includes its operation. */
+  /** A caller for the installation's first account with the right to see its operation. */
   isOperator({ account, rights }: ManagementGrant): boolean {
     return account === this.firstAccount() && rights.has('operation:read');
   }
