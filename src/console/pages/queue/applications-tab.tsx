@@ -146,7 +146,7 @@ function ApplicationDialog({ account, application: { id, name }, onClose }: Appl
           Make a link to the portal
         </button>
       )}
-      {mayChange.value && (
+      {mayChangeQueues.value && (
         <button type="button" class="button" onClick={() => void revoke()}>
           Revoke all links
         </button>
