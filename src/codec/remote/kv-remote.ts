@@ -32,6 +32,7 @@ import {
   wordOf,
 } from '../../kernel/schema/index.js';
 import { type KvRequest, type KvResponse, kvDelivery, kvRequest, kvResponseOf } from '../../protocol/index.js';
+import { decodeHotRequest, decodeHotResponse, encodeHotRequest, encodeHotResponse } from './hot-requests.js';
 
 /** @throws INVALID */
 export const [encodeKvDelivery, decodeKvDelivery] = bothWays(kvDelivery, 'what a partition tells', 'INVALID');
@@ -103,14 +104,18 @@ const [encodeResponse, decodeResponse] = bothWays(kvResponseOf(reply), 'the answ
 
 /** Fields are listed here and below, because copying all others of an object costs more than the rest of the codec. */
 export function encodeKvRequest(request: KvRequest): Uint8Array {
+  const hot = encodeHotRequest(request);
+  if (hot !== undefined) return hot;
   const { database, partition, mode, commands, bytes } = request;
   return encodeRequest({ database, partition, mode, commands, bytes, details: request });
 }
 
 /** All fields are listed, so that requests have one hidden class. @throws INVALID */
 export function decodeKvRequest(encoded: Uint8Array): KvRequest {
+  const hot = unlessRefused(() => decodeHotRequest(encoded));
+  if (hot !== undefined) return hot;
   const { database, partition, mode, commands, bytes, details } = decodeRequest(encoded);
-  const { client, waiter, watches, trackFor, listen, maxAnswerBytes, partitions } = details;
+  const { client, waiter, watches, trackFor, listen, maxAnswerBytes, by, partitions, firstPartition } = details;
   return {
     database,
     partition,
@@ -123,21 +128,17 @@ export function decodeKvRequest(encoded: Uint8Array): KvRequest {
     trackFor,
     listen,
     maxAnswerBytes,
+    by,
     partitions,
+    firstPartition,
   };
 }
 
-export function encodeKvResponse({
-  syncToken,
-  replies,
-  isAborted = false,
-  isFull = false,
-  scriptReads,
-  denials,
-  hasSaid = false,
-  slowerThanMicros,
-  indexLag,
-}: KvResponse): Uint8Array {
+export function encodeKvResponse(response: KvResponse): Uint8Array {
+  const hot = encodeHotResponse(response, items);
+  if (hot !== undefined) return hot;
+  const { syncToken, replies, scriptReads, denials, slowerThanMicros, indexLag } = response;
+  const { isAborted = false, isFull = false, hasSaid = false } = response;
   return encodeResponse({
     syncToken,
     replies,
@@ -153,6 +154,8 @@ export function encodeKvResponse({
 
 /** @throws INVALID */
 export function decodeKvResponse(bytes: Uint8Array): KvResponse {
+  const hot = unlessRefused(() => decodeHotResponse(bytes, items));
+  if (hot !== undefined) return hot;
   const {
     syncToken,
     replies,
@@ -173,6 +176,15 @@ export function decodeKvResponse(bytes: Uint8Array): KvResponse {
     indexLag === undefined;
   if (isPlain) return hasSaid ? { syncToken, replies, hasSaid } : { syncToken, replies };
   return { syncToken, replies, isAborted, isFull, scriptReads, denials, hasSaid, slowerThanMicros, indexLag };
+}
+
+/** Bytes that cannot be read are refused by their declared shape, with its error. */
+function unlessRefused<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
 }
 
 function itemsOf({ items }: { readonly items: readonly Reply[] }): readonly Reply[] {

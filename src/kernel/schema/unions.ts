@@ -105,8 +105,10 @@ export function either<Tag extends string, Yes, No>(
       of(value).write(out, value);
     },
     read: (from, count) => {
-      const told = { [tag]: from.flag() };
-      return Object.assign(told, of(told).read(from, count - 1)) as Either<Tag, Yes, No>;
+      const isYes = from.flag();
+      const read = (isYes ? yes : no).read(from, count - 1) as Record<string, unknown>;
+      read[tag] = isYes;
+      return read as Either<Tag, Yes, No>;
     },
   };
 }

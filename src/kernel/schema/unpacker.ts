@@ -185,6 +185,16 @@ export class Unpacker {
     return Buffer.from(this.buffer.subarray(start, start + length));
   }
 
+  /** A name that is read often, found by its bytes if it was read before. */
+  name(): string {
+    const length = (this.buffer[this.at] ?? 0) - 0xa0;
+    if (length < 0 || length > 0x1f || this.at + length >= this.buffer.length) return this.text();
+    const name = familiarText(this.buffer, this.at + 1, length);
+    if (name === undefined) return this.text();
+    this.at += 1 + length;
+    return name;
+  }
+
   /** As `bytes`, but a view of the whole buffer, which stays in memory as long as the view. */
   view(): Uint8Array {
     const length = this.bytesLength();
@@ -267,4 +277,36 @@ function safe(value: number): number {
 
 export function refuse(expected: string): never {
   throw new MillraceError('JOURNAL_DAMAGED', `a record cannot be read: ${expected} is expected`);
+}
+
+/** Of texts of at most 31 bytes, so that all together take less than 64 KB. */
+const NAME_PLACES = 1024;
+
+/**
+ * Names that are read again and again, by a hash of their bytes: a native call for each costs more than to compare a few
+ * bytes. A later one takes the place of an earlier one.
+ */
+const known: string[] = new Array<string>(NAME_PLACES).fill('');
+
+/** @returns undefined for a text with other characters than ASCII */
+function familiarText(buffer: Buffer, start: number, length: number): string | undefined {
+  const end = start + length;
+  let hash = length;
+  for (let at = start; at < end; at += 1) {
+    const byte = buffer[at] as number;
+    if (byte >= 0x80) return undefined;
+    hash = (Math.imul(hash, 31) + byte) | 0;
+  }
+  const place = (hash ^ (hash >>> 10)) & (NAME_PLACES - 1);
+  const found = known[place] as string;
+  if (isText(found, buffer, start, length)) return found;
+  const text = buffer.toString('latin1', start, end);
+  known[place] = text;
+  return text;
+}
+
+function isText(text: string, buffer: Buffer, start: number, length: number): boolean {
+  if (text.length !== length) return false;
+  for (let at = 0; at < length; at += 1) if (text.charCodeAt(at) !== buffer[start + at]) return false;
+  return true;
 }

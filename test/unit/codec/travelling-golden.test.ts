@@ -11,13 +11,16 @@ import {
   encodeOffer,
   encodePayload,
 } from '../../../src/adapters/nats/bus-frames.js';
+import { decodeHotRequest, encodeHotRequest } from '../../../src/codec/remote/hot-requests.js';
 import {
   decodeKvRequest,
   decodeKvResponse,
   encodeKvRequest,
   encodeKvResponse,
 } from '../../../src/codec/remote/index.js';
-import { MillraceError } from '../../../src/kernel/index.js';
+import { MillraceError, type SessionId } from '../../../src/kernel/index.js';
+import { bothWays } from '../../../src/kernel/schema/index.js';
+import { type KvClient, type KvRequest, kvRequest } from '../../../src/protocol/index.js';
 import {
   decodeQuestion,
   decodeSharedPage,
@@ -82,6 +85,59 @@ describe('messages between processes keep their recorded bytes', () => {
         expect(() => decode(bytesOf(text)), text)
           .to.throw(MillraceError)
           .with.property('code', 'INVALID');
+      }
+    }
+  });
+
+  it('kv: the author and the first partition of a request reach the owner', () => {
+    for (const more of [{}, { trackFor: 'node-1' as SessionId }]) {
+      const request = { ...GOLDEN_KV_REQUESTS[2], ...more, by: 'ada@127.0.0.1', partitions: 2, firstPartition: 4 };
+      expect(decodeKvRequest(encodeKvRequest(request as KvRequest))).to.deep.include(request);
+    }
+  });
+
+  it('kv: hand-written codecs have the bytes and values of the declared shapes', () => {
+    const [encodeDeclared, decodeDeclared] = bothWays(kvRequest, 'a request', 'INVALID');
+    const [plain, , ofClient] = GOLDEN_KV_REQUESTS as readonly [KvRequest, KvRequest, KvRequest];
+    const client = { ...ofClient.client, name: 'worker' } as KvClient;
+    const more = [{ client, by: 'ada@127.0.0.1' }, { partitions: 3, firstPartition: 4 }, { maxAnswerBytes: 70_000 }];
+    let hot = 0;
+    for (const request of [...GOLDEN_KV_REQUESTS, ...more.map((details) => ({ ...plain, ...details }))]) {
+      const bytes = encodeHotRequest(request);
+      if (bytes === undefined) continue;
+      hot += 1;
+      expect(hex(bytes)).to.equal(hex(encodeDeclared({ ...request, details: request })));
+      const { details: read, ...asked } = decodeDeclared(bytes);
+      expect(withoutUndefined(decodeHotRequest(bytes) as object)).to.deep.equal({ ...asked, ...read });
+    }
+    expect(hot).to.equal(6);
+  });
+
+  it('kv: a cut or changed request has the outcome of its declared shape', () => {
+    const [, decodeDeclared] = bothWays(kvRequest, 'a request', 'INVALID');
+    const whole = Buffer.from(encodeKvRequest({ ...GOLDEN_KV_REQUESTS[2], by: 'ada@127.0.0.1' } as KvRequest));
+    const isRefused = (read: () => unknown) => {
+      try {
+        read();
+        return false;
+      } catch (error) {
+        return (error as MillraceError).code;
+      }
+    };
+    for (let at = 0; at < whole.length; at += 1) {
+      const cut = whole.subarray(0, at);
+      expect(
+        isRefused(() => decodeKvRequest(cut)),
+        `cut at ${at}`,
+      ).to.equal(isRefused(() => decodeDeclared(cut)));
+      for (const byte of [0x00, 0x80, 0x91, 0xa3, 0xc0, 0xff]) {
+        const changed = Buffer.from(whole);
+        changed[at] = byte;
+        const why = `${byte} at ${at}`;
+        expect(
+          isRefused(() => decodeKvRequest(changed)),
+          why,
+        ).to.equal(isRefused(() => decodeDeclared(changed)));
       }
     }
   });
