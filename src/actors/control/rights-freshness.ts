@@ -16,6 +16,11 @@ import { ControlWork, QUESTION } from './control-work.js';
 const NOTHING = new Uint8Array();
 /** Time until an unanswered question is repeated. */
 const AGAIN_MS = 50;
+/**
+ * The part of the validity of a sign of life after which the owner is asked. A living stream gives one in each half: with
+ * less than that and a delay, every process would ask the owner although nothing is wrong, about once a second.
+ */
+const SILENT_PART = 0.7;
 
 export interface RightsFreshnessPorts {
   readonly bus: Bus;
@@ -30,7 +35,7 @@ export class RightsFreshness {
 
   constructor(
     private readonly ports: RightsFreshnessPorts,
-    /** A sign of life is valid for this time; half of it is left for the question. */
+    /** A sign of life is valid for this time. */
     private readonly staleMs: number,
     /** Called with the position that the copy must have reached to know all grants in force at `askedAtMs`. */
     private readonly onConfirmed: (position: number, askedAtMs: number) => void,
@@ -39,7 +44,7 @@ export class RightsFreshness {
   /** Called when the copy was known to be current at this instant, from any source. */
   heard(atMs: number): void {
     this.#heardAtMs = Math.max(this.#heardAtMs, atMs);
-    if (this.#timer === undefined && !this.#isStopped) this.#wait(this.staleMs / 2);
+    if (this.#timer === undefined && !this.#isStopped) this.#wait(this.staleMs * SILENT_PART);
   }
 
   stop(): void {
@@ -54,12 +59,14 @@ export class RightsFreshness {
   async #askIfSilent(): Promise<void> {
     const { bus, clock } = this.ports;
     const askedAtMs = clock.monotonicMs();
-    const leftMs = this.#heardAtMs + this.staleMs / 2 - askedAtMs;
+    const leftMs = this.#heardAtMs + this.staleMs * SILENT_PART - askedAtMs;
     if (leftMs > 0) {
       this.#wait(leftMs);
       return;
     }
-    const answer = await bus.request({ kind: 'access' }, NOTHING, this.staleMs / 2).catch(() => undefined);
+    const answer = await bus
+      .request({ kind: 'access' }, NOTHING, this.staleMs * (1 - SILENT_PART))
+      .catch(() => undefined);
     if (this.#isStopped) return;
     const word = answer && decodeControlApplied(answer);
     if (word !== undefined) this.onConfirmed(word.position, askedAtMs);
