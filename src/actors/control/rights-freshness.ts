@@ -18,7 +18,7 @@ const NOTHING = new Uint8Array();
 const AGAIN_MS = 50;
 /**
  * The part of the validity of a sign of life after which the owner is asked. A living stream gives one in each half: with
- * less than that and a delay, every process would ask the owner although nothing is wrong, about once a second.
+ * less than that and a delay, every process would ask the owner about once a second, without a fault.
  */
 const SILENT_PART = 0.7;
 
