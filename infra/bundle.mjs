@@ -18,6 +18,9 @@ const compiled = join(infra, '../dist/src');
 const threads = (await readdir(join(compiled, 'composition'))).filter((name) => name.endsWith('-worker.js'));
 // As deep below the root as every file that reads a file relative to itself.
 const outdir = join(compiled, 'cli/bundle');
+// One file for the program and for the process that copies, loaded only when a bucket is used. No line of it is ours, so names
+// are shortened too: 330 KB.
+const s3Sdk = join(infra, 's3-sdk.mjs');
 const allOfClassValidator = fileURLToPath(import.meta.resolve('class-validator'));
 
 const options = {
@@ -33,6 +36,7 @@ const options = {
   legalComments: 'none',
   // The engine keeps the text in memory for as long as the process lives.
   minifyWhitespace: true,
+  minifySyntax: true,
   // Short enough for the line number in a stack to show the place.
   lineLimit: 120,
   // CommonJS packages require modules of Node.js.
@@ -54,15 +58,24 @@ await rm(outdir, { recursive: true, force: true });
 // The compile cache of an earlier build (src/cli/main.ts).
 await rm(join(compiled, 'cli/compiled'), { recursive: true, force: true });
 await mkdir(outdir);
-const [program, workers] = await Promise.all([
+const [program, workers, sdk] = await Promise.all([
   build({ ...options, entryPoints: [join(compiled, 'cli/program.js')], splitting: true }),
   build({ ...options, entryPoints: threads.map((name) => join(compiled, 'composition', name)) }),
+  build({ ...options, entryPoints: { 's3-sdk': s3Sdk }, minify: true, plugins: [{ name: 'no sign-in', setup: leaveOutSignIns }] }),
 ]);
-await writeLicenses('program.txt', [program.metafile, workers.metafile]);
+await writeLicenses('program.txt', [program.metafile, workers.metafile, sdk.metafile]);
+
+/** Sign-ins of a person at a machine, with a browser: a server has keys, a role of its machine, or a web identity. */
+function leaveOutSignIns({ onResolve }) {
+  onResolve({ filter: /^@aws-sdk\/credential-provider-(sso|login)$|^@aws-sdk\/token-providers$/ }, () => ({
+    path: join(infra, 'left-out.mjs'),
+  }));
+}
 
 function loadLess({ onResolve }) {
   // A module of Node.js whose names were all dropped is not loaded.
   onResolve({ filter: /^[\w:/-]+$/ }, ({ path }) => (isBuiltin(path) ? { path, external: true, sideEffects: false } : undefined));
+  onResolve({ filter: /^@aws-sdk\/client-s3$/ }, () => ({ path: './s3-sdk.js', external: true }));
   // This package uses all rules, and is loaded when a client asks for the OpenAPI document. It gets its own copy, so the other
   // chunks have only the rules of our classes. Both copies store their metadata in one global place.
   onResolve({ filter: /^class-validator$/ }, ({ importer }) =>

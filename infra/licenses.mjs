@@ -15,7 +15,7 @@ const LICENSE = /^(licen[cs]e|copying|notice)/i;
 export async function writeLicenses(name, metafiles) {
   const inputs = metafiles.flatMap(({ outputs }) => Object.values(outputs).flatMap((output) => bundled(output.inputs)));
   const folders = new Set(inputs.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path)?.[0] ?? []));
-  const parts = await Promise.all([...folders].sort().map((folder) => partOf(join(root, folder))));
+  const parts = joined(await Promise.all([...folders].sort().map((folder) => partOf(join(root, folder)))));
   await mkdir(join(root, 'dist/licenses'), { recursive: true });
   await writeFile(join(root, 'dist/licenses', name), parts.join(`\n${'-'.repeat(80)}\n\n`));
 }
@@ -29,5 +29,12 @@ async function partOf(folder) {
   const { name, version, license } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
   const files = (await readdir(folder)).filter((file) => LICENSE.test(file)).sort();
   const texts = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')));
-  return [`${name} ${version} (${license})\n`, ...texts.map((text) => `${text.trim()}\n`)].join('\n');
+  return { name: `${name} ${version} (${license})\n`, text: texts.map((text) => `${text.trim()}\n`).join('\n') };
+}
+
+/** Packages with the same text have it once: a third of the file is left. */
+function joined(parts) {
+  const namesByText = new Map();
+  for (const { name, text } of parts) namesByText.set(text, [...(namesByText.get(text) ?? []), name]);
+  return [...namesByText].map(([text, names]) => [names.join(''), text].join('\n'));
 }

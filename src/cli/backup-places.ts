@@ -11,16 +11,14 @@ import {
   raiseFormat,
   refuseUnfinishedRestore,
   refuseUsedDirectory,
-  shardNames,
 } from '../adapters/nats/index.js';
 import { LAYOUT_MARK, openForCommand, openNats } from '../adapters/nats/installation/index.js';
 import { readFileIfThere } from '../adapters/node/index.js';
-import { storageOfCommand } from '../composition/index.js';
+import { copiedParts, storageOfCommand } from '../composition/index.js';
 import type { Config } from '../config/index.js';
 import type { Installation } from '../journal/backup/index.js';
 import { MillraceError } from '../kernel/index.js';
 import type { Log } from '../ports/index.js';
-import { CONTROL_SHARD, METER_SHARD } from '../protocol/index.js';
 
 /**
  * The running installation, or that of the data directory, opened for the duration of the command.
@@ -70,16 +68,5 @@ export async function openTarget(config: Config, log: Log, onBegun: (mark: MarkK
 }
 
 function installationOf(config: Config, connections: NatsConnections, layout: ClusterLayout): Installation {
-  const { kv, queue, intake } = shardNames(layout);
-  const { clusterId, kvShards, queueShards } = layout;
-  return {
-    clusterId,
-    kvShards,
-    queueShards,
-    // Databases end before queues: a message that a database has sent is then in the backup of its queue.
-    journals: [...kv, ...queue, CONTROL_SHARD],
-    intakes: intake,
-    meter: METER_SHARD,
-    format: () => formatOf(connections, new Names(config.nats.natsPrefix)),
-  };
+  return { ...copiedParts(layout), format: () => formatOf(connections, new Names(config.nats.natsPrefix)) };
 }

@@ -42,6 +42,7 @@ export async function startAlerts(c: DependencyContainer): Promise<void> {
     runLog: readModels,
     queues: c.resolve(tokens.QUEUE_GATEWAY),
     triggers: triggerDesk(c),
+    copy: tokens.ifRegistered(c, tokens.INSTALLATION_COPY),
     certificate: async () => (await readTlsFiles(config.endpoints))?.cert,
   };
   const isOwner = () => c.resolve(tokens.CONTROL).isOwner();

@@ -6,18 +6,25 @@ import {
   DatabaseKeeper,
   DeletedData,
   ExpiredBranches,
+  InstallationCopy,
   PartitionChanges,
   ProviderChecks,
   Sweeps,
 } from '../actors/control/index.js';
 import { MAX_REPLACEMENT_BYTES, PartitionRemoval } from '../actors/kv-shard/index.js';
 import { SessionSweep } from '../actors/runtime/index.js';
-import { JobProcesses } from '../adapters/node/index.js';
+import { placeOptionsOf } from '../adapters/backups/index.js';
+import { JobProcesses, keyIdOf, VERSION } from '../adapters/node/index.js';
+import type { CopyNews } from '../journal/backup/index.js';
+import { type CopyJob, copiedParts } from './copy-installation.js';
 import { triggerDesk } from './queue-module.js';
 import { threadTaskOf } from './thread-container.js';
+import type { ThreadTask } from './thread-tasks.js';
 import * as tokens from './tokens.js';
 
 const BACKUP_RETRY_MS = 1000;
+/** Two parts of uploads, a message, and the SDK. */
+const COPIER_HEAP_MB = 256;
 /** An object of an hour ago has been written completely or was abandoned. */
 const OBJECTS_EVERY_MS = 3_600_000;
 /** A branch is made within minutes. */
@@ -44,6 +51,8 @@ export function registerDuties(c: DependencyContainer): void {
     });
   });
   tokens.once(c, tokens.BACKUPS, backups);
+  if (c.resolve(tokens.CONFIG).backups.backupTo !== undefined)
+    tokens.once(c, tokens.INSTALLATION_COPY, installationCopy);
   tokens.once(c, tokens.REMOVAL, () => {
     const { timers, log } = tokens.storagePortsOf(c);
     return new PartitionRemoval({ gateway: c.resolve(tokens.GATEWAY), timers, log });
@@ -64,6 +73,8 @@ export async function startDuties(c: DependencyContainer): Promise<void> {
   life.atEnd(() => removal.stop());
   const isOwner = () => control.isOwner();
   const shared = { state: () => control.view.state, isOwner, clock, timers, log };
+  const copy = tokens.ifRegistered(c, tokens.INSTALLATION_COPY);
+  if (copy !== undefined) await life.run(copy);
   await life.run(new DailyBackups({ ...shared, control: control.client, backups: keeper }));
   await life.run(new DeletedData({ ...shared, removal }));
   const gateway = c.resolve(tokens.GATEWAY);
@@ -84,6 +95,36 @@ export async function startDuties(c: DependencyContainer): Promise<void> {
     { name: 'objects', everyMs: OBJECTS_EVERY_MS, run: () => objects.sweepLoose() },
   ];
   await life.run(new Sweeps({ isOwner, timers, log, sweeps }));
+}
+
+/** The copy of the installation at the place of backups. */
+function installationCopy(c: DependencyContainer): InstallationCopy {
+  const config = c.resolve(tokens.CONFIG);
+  const { backupTo = '', backupRoundMs: roundMs, backupFullMs: fullMs, backupKeepMs: keepMs } = config.backups;
+  const { layout } = c.resolve(tokens.NATS);
+  const ports = tokens.portsOf(c);
+  const jobs = new JobProcesses<ThreadTask, CopyJob, void>({
+    entry: new URL('./backup-keeper-worker.js', import.meta.url),
+    installation: threadTaskOf(c),
+    log: ports.log,
+    lost: 'copying stopped',
+    detailsOf: ({ installation: { clusterId } }) => ({ clusterId }),
+    timeLimitMs: 'none',
+    maxHeapMb: COPIER_HEAP_MB,
+  });
+  const copy = async (signal: AbortSignal, onNews: (news: CopyNews) => void) => {
+    const keyId = await keyIdOf(config.storage.sealKeyFile, ports.random);
+    const job: CopyJob = {
+      place: placeOptionsOf(config, backupTo),
+      installation: copiedParts(layout),
+      maker: { madeBy: VERSION, keyId },
+      times: { roundMs, fullMs, keepMs },
+      key: config.storage.encryptionKey?.reveal(),
+    };
+    await jobs.run(job, { signal, onNews: (news) => onNews(news as CopyNews) });
+  };
+  const isOwner = () => c.resolve(tokens.CONTROL).isOwner();
+  return new InstallationCopy({ ...ports, isOwner, copy }, backupTo);
 }
 
 /** Stored moments of databases; the management endpoint's port `Backups`. */

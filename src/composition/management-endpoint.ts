@@ -153,6 +153,7 @@ function adminHandler(c: DependencyContainer, options: ManagementEndpointOptions
     clientsOf: (database) => tokens.ifRegistered(c, tokens.NATIVE_FACE)?.clientsOf(database) ?? [],
     gateway: c.resolve(tokens.GATEWAY),
     storage: c.resolve(tokens.STORAGE),
+    copy: tokens.ifRegistered(c, tokens.INSTALLATION_COPY),
     backups: c.resolve(tokens.BACKUPS),
     cluster: c.resolve(tokens.CLUSTER_LOOK),
     steering: new SteeredCluster(tokens.portsOf(c), c.resolve(tokens.CLUSTER_LOOK)),

@@ -18,5 +18,5 @@ export async function openThread({ nats, prefix }: ThreadTask, name: string, log
   registerMachine(c);
   c.registerInstance(tokens.LOG, log);
   registerStorage(c, connections, prefix);
-  return { ...tokens.storagePortsOf(c), close: () => connections.close() };
+  return { ...tokens.storagePortsOf(c), connections, close: () => connections.close() };
 }

@@ -6,7 +6,7 @@ import 'reflect-metadata';
 import { container, type DependencyContainer, type InjectionToken, instanceCachingFactory } from 'tsyringe';
 import type { AlertNotices } from '../actors/alerts/index.js';
 import type { ClusterLook } from '../actors/cluster/index.js';
-import type { DatabaseKeeper, ProcessControl } from '../actors/control/index.js';
+import type { DatabaseKeeper, InstallationCopy, ProcessControl } from '../actors/control/index.js';
 import type { KvDeliveries, KvOwner, KvShardGateway } from '../actors/kv-shard/index.js';
 import type { ProcessTrials, QueueOwner, QueueShardGateway } from '../actors/queue/index.js';
 import type { ClockWatch, GuardedClock, Membership, Session, ShardCaller } from '../actors/runtime/index.js';
@@ -138,6 +138,8 @@ export const ALERT_NOTICES = token<AlertNotices>('AlertNotices');
 export const MANAGEMENT_ADDRESS = token<{ url: string | undefined }>('ManagementAddress');
 export const BACKUP_JOBS = token<JobProcesses<ThreadTask, KeepRequest, KeptState>>('BackupJobs');
 export const BRANCH_JOBS = token<JobProcesses<ThreadTask, BranchRequest, ReferredState>>('BranchJobs');
+/** Registered if a place of backups is configured. */
+export const INSTALLATION_COPY = token<InstallationCopy>('InstallationCopy');
 export const BACKUPS = token<DatabaseKeeper>('Backups');
 export const REMOVAL = token<DataRemoval & { stop(): void }>('DataRemoval');
 /** In this process or in another, like the next two. */

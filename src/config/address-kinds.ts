@@ -32,6 +32,19 @@ export function url(...schemes: readonly string[]): SettingKind {
   };
 }
 
+/** A directory, or a bucket of an object store with a prefix. */
+export function backupPlace(): SettingKind {
+  return {
+    accepts: 's3://bucket/prefix, or the absolute path of a directory',
+    rules: [rule('backupPlace', (value) => typeof value === 'string' && BACKUP_PLACE.test(value))],
+    read: (given) => given.replace(/\/+$/, ''),
+    write: String,
+  };
+}
+
+/** Names of buckets as services accept them, and prefixes that need no escapes. */
+const BACKUP_PLACE = /^(?:s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/[A-Za-z0-9_.-]+)*|\/[^\p{Cc}]*)$/u;
+
 /** One or more servers, separated by commas. A server without a scheme gets `<schemes[0]>://`. */
 export function serverList(...schemes: readonly string[]): SettingKind {
   const kind = listOf(

@@ -21,13 +21,14 @@ export function firstConflict(config: Config): string | undefined {
   ].find((line) => line !== undefined);
 }
 
-function halfAPair({ endpoints, nats, alerts }: Config): string | undefined {
+function halfAPair({ endpoints, nats, alerts, backups }: Config): string | undefined {
   return (
     half(endpoints, 'tlsCert', 'tlsKey') ??
     half(nats, 'natsUser', 'natsPassword') ??
     half(nats, 'natsTlsCert', 'natsTlsKey') ??
     half(nats, 'natsSysUser', 'natsSysPassword') ??
-    half(alerts, 'smtpUrl', 'smtpFrom')
+    half(alerts, 'smtpUrl', 'smtpFrom') ??
+    half(backups, 'backupS3KeyId', 'backupS3Secret')
   );
 }
 

@@ -250,6 +250,32 @@ export const DEFAULTS = {
     'A snapshot of the statistics is made after this much of the meter log, or after the size of the last snapshot if that is more.',
   ),
 
+  // backups
+  backupTo: unset(
+    'The place of continuous backups: journals are copied there every few seconds, and a full backup once a day (docs/operations/backups-elsewhere.md).',
+    'no continuous backups',
+  ),
+  backupRoundMs: as(5_000, 'A copied write is at most 10 seconds old, also when a round takes some seconds.'),
+  backupFullMs: as(
+    86_400_000,
+    'A restore reads one full backup and the rounds after it; a day of rounds is read within minutes.',
+  ),
+  backupKeepMs: as(
+    2_592_000_000,
+    'Damage by a person or a program is found within a month; each moment since then can be restored.',
+  ),
+  backupS3Endpoint: unset('The address of an S3-compatible service.', 'the one that the SDK knows for the region'),
+  backupS3Region: as('us-east-1', 'Most services other than the first one accept it.'),
+  backupS3KeyId: unset(
+    'The id of the access key. Give a reference (file:, env:, exec:).',
+    'credentials of the machine: variables, profiles or roles, as the SDK finds them',
+  ),
+  backupS3Secret: unset('The secret of the access key. Give a reference (file:, env:, exec:).'),
+  backupS3Lock: as(
+    'governance',
+    'A bucket with object lock is meant to keep objects; a bucket without it is not affected.',
+  ),
+
   // ownership
   sessionHeartbeatMs: as(500, 'Six heartbeats must be missed before anyone takes over.'),
   leaseRenewalMs: as(1_000, 'Half of the read lease, so that one lost renewal costs nothing.'),

@@ -6,6 +6,7 @@ import {
   type AddressRange,
   type AllowedDestination,
   addressRanges,
+  backupPlace,
   destinations,
   host,
   nameServers,
@@ -153,6 +154,19 @@ class StorageSettings {
   @setting(bytes(4 * KIB, 16 * GIB)) readonly statisticsSnapshotBytes!: number;
 }
 
+/** The place of backups outside of the installation, and their times. The minimums are for tests. */
+class BackupSettings {
+  @setting(backupPlace()) readonly backupTo!: string | undefined;
+  @setting(milliseconds(100, 3_600_000)) readonly backupRoundMs!: number;
+  @setting(milliseconds(1_000, 366 * 86_400_000)) readonly backupFullMs!: number;
+  @setting(milliseconds(1_000, 3_660 * 86_400_000)) readonly backupKeepMs!: number;
+  @setting(url('http', 'https')) readonly backupS3Endpoint!: string | undefined;
+  @setting(text('the name of a region', /^[a-z0-9-]{1,64}$/)) readonly backupS3Region!: string;
+  @setting(secretToken()) readonly backupS3KeyId!: Secret | undefined;
+  @setting(secretToken()) readonly backupS3Secret!: Secret | undefined;
+  @setting(oneOf('off', 'governance', 'compliance')) readonly backupS3Lock!: 'off' | 'governance' | 'compliance';
+}
+
 /** Ownership of shards, and times of takeovers. The minimums are for tests on one machine. */
 class OwnershipSettings {
   @setting(milliseconds(20, 60_000)) readonly sessionHeartbeatMs!: number;
@@ -276,6 +290,7 @@ export class Config {
   readonly signIn = new SignInSettings();
   readonly nats = new NatsSettings();
   readonly storage = new StorageSettings();
+  readonly backups = new BackupSettings();
   readonly ownership = new OwnershipSettings();
   readonly bounds = new BoundSettings();
   readonly destinations = new DestinationSettings();

@@ -12,6 +12,7 @@ const TITLES: Readonly<Record<string, string>> = {
   http: 'HTTP',
   nats: 'NATS',
   storage: 'Storage',
+  backups: 'Backups elsewhere',
   ownership: 'Ownership and waiting',
   bounds: 'Bounds',
   destinations: 'Destinations of deliveries',

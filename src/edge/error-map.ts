@@ -47,6 +47,7 @@ const REFUSAL_BY_CODE: Readonly<Record<ErrorCode, Refusal>> = {
   ),
   NEWER_FORMAT: unavailable('ERR database is stopped, a newer release of the server has written its data'),
   STORAGE_FULL: unavailable('ERR storage is full, only reads and deletes are served', STORAGE_SECONDS),
+  BACKUP_UNAVAILABLE: unavailable('ERR the place of backups is not available right now', STORAGE_SECONDS),
   SHUTTING_DOWN: unavailable('ERR server is stopping, nothing was executed', SOON_SECONDS),
   CONTROL_STALE: unavailable('ERR permissions cannot be checked right now, nothing was executed', SOON_SECONDS),
   RATE_LIMITED: {
@@ -193,6 +194,7 @@ function sentencesAbout({ notAvailable, changingOwner, stopped }: Subjects): Rea
     JOURNAL_DAMAGED: `${stopped} is stopped: its journal is damaged or incomplete, and an operator must act`,
     NEWER_FORMAT: `${stopped} is stopped, a newer release of the server has written its data`,
     STORAGE_FULL: 'storage is full, only reads and deletes are served',
+    BACKUP_UNAVAILABLE: 'the place of backups is not available right now',
     SHUTTING_DOWN: 'the server is stopping, nothing was done',
     CONTROL_STALE: 'permissions cannot be checked right now, nothing was done',
     RATE_LIMITED: 'too many calls are waiting, nothing was done',

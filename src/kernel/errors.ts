@@ -45,6 +45,8 @@ export const ERROR_CODES = {
   NEWER_FORMAT: { retryable: false },
   /** Disk use or the shard's bytes exceed the limit. Reads and deletes still work. */
   STORAGE_FULL: { retryable: true },
+  /** The place of backups is unreachable, or did not store a file. */
+  BACKUP_UNAVAILABLE: { retryable: true },
   /** The process is stopping. */
   SHUTTING_DOWN: { retryable: true },
   /** This edge has not received the control stream for longer than it may answer without it. */

@@ -4,6 +4,26 @@
  */
 import type { BackupId, DatabaseId } from '../kernel/index.js';
 
+/** The continuous copy of the installation, in the process that has it made. */
+export interface CopyWatch {
+  /** Undefined in all other processes. */
+  reading(): CopyReading | undefined;
+}
+
+export interface CopyReading {
+  /** `s3://bucket/prefix`, or a directory. */
+  readonly place: string;
+  /** Of the newest write that may be missing in the copy. */
+  readonly ageMs: number;
+  /** Of the newest full backup. */
+  readonly fullAgeMs: number | undefined;
+  /** The cause of the last attempt's failure. */
+  readonly failure: string | undefined;
+}
+
+/** A copy that is older is reported: a full round and its repetition after a pause take less. */
+export const OLD_COPY_MS = 300_000;
+
 export interface Backups {
   /** Returns immediately; the control actor is told the end (`EndBackup`), also after a crash of this process. */
   start(database: DatabaseId, backup: BackupId): void;

@@ -59,6 +59,8 @@ export const COUNTERS = {
     label: 'reason',
   },
   millrace_intake_taken_total: { help: 'Messages that an owner took over from its intake.' },
+  millrace_backup_bytes_total: { help: 'Bytes of rounds that were copied to the place of backups.' },
+  millrace_backup_failures_total: { help: 'Failed attempts to copy to the place of backups.' },
 } as const;
 
 export const GAUGE_HELP = {
@@ -146,6 +148,10 @@ export const GAUGE_HELP = {
   },
   millrace_disk_free_bytes: { help: 'Free bytes of the file system that the data directory is on.' },
   millrace_disk_size_bytes: { help: 'The size of the file system that the data directory is on.' },
+  millrace_backup_age_seconds: {
+    help: 'Age of the newest write that may be missing at the place of backups, in the process that owns the control state.',
+  },
+  millrace_backup_full_age_seconds: { help: 'Age of the newest full backup at the place of backups.' },
   millrace_journal_total_bytes: { help: 'The limit of the bytes of all journals together.' },
   millrace_journal_excess_bytes: { help: 'Bytes of all journals together above millrace_journal_total_bytes.' },
 } as const;

@@ -17,6 +17,8 @@ import type { AccountId, ScheduleId } from '../../kernel/index.js';
 import {
   type Clock,
   type ClusterWatch,
+  type CopyReading,
+  type CopyWatch,
   type Counts,
   LAGGING_MODELS,
   largestReading,
@@ -24,6 +26,7 @@ import {
   MEMORY_PARTS,
   type MeasuredProcess,
   type MessageLog,
+  OLD_COPY_MS,
   type QueueGateway,
   type RunLog,
   type StorageGauge,
@@ -44,6 +47,8 @@ export interface AlertReadingPorts {
   readonly queues: Pick<QueueGateway, 'ask'>;
   readonly triggers: Pick<Triggers, 'lagOf'>;
   readonly state: () => ControlState;
+  /** Undefined without a place of backups. */
+  readonly copy: CopyWatch | undefined;
   /** The certificate file of the endpoints, as PEM; undefined without TLS. */
   certificate(): Promise<Buffer | undefined>;
 }
@@ -54,8 +59,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
 const READINGS: Readonly<Record<AlertKind, Reading>> = {
-  cluster: async (_rule, { cluster }) =>
-    ((await cluster?.look())?.alarms ?? []).map((text) => ({ subject: text, text })),
+  cluster: clusterSubjects,
   disk: async (rule, ports) => [...diskSubjects(rule, ports)],
   memory: async (rule, ports) => [...memorySubjects(rule, ports)],
   'read-models': laggingModels,
@@ -74,6 +78,18 @@ const READINGS: Readonly<Record<AlertKind, Reading>> = {
 /** @throws MillraceError when the reading is not available; the rule's alerts then stay as they are */
 export function firingSubjects(rule: AlertRule, ports: AlertReadingPorts): Promise<readonly FiringSubject[]> {
   return READINGS[rule.kind](rule, ports);
+}
+
+async function clusterSubjects(_rule: AlertRule, { cluster, copy }: AlertReadingPorts) {
+  const alarms = (await cluster?.look())?.alarms ?? [];
+  const subjects = alarms.map((text) => ({ subject: text, text }));
+  const reading = copy?.reading();
+  return reading === undefined || reading.ageMs < OLD_COPY_MS ? subjects : [...subjects, oldCopy(reading)];
+}
+
+function oldCopy({ place, ageMs, failure }: CopyReading): FiringSubject {
+  const cause = failure === undefined ? '' : `: ${failure}`;
+  return { subject: place, text: `the copy at ${place} is ${inWords(Math.floor(ageMs / 1000))} old${cause}` };
 }
 
 function* diskSubjects({ threshold }: AlertRule, { metrics, storage }: AlertReadingPorts): Iterable<FiringSubject> {
@@ -209,8 +225,10 @@ async function stoppedDestinations({ account, target }: AlertRule, ports: AlertR
   return subjects.slice(0, MAX_ALERT_SUBJECTS);
 }
 
-/** Without a target: databases with daily backups. A database is as old as its last completed backup, or itself. */
-function* oldBackups(rule: AlertRule, { state, clock }: AlertReadingPorts): Iterable<FiringSubject> {
+/** Without a target: databases with daily backups, and for the first account the copy of the installation. A database is as old as its last completed backup, or itself. */
+function* oldBackups(rule: AlertRule, { state, clock, copy }: AlertReadingPorts): Iterable<FiringSubject> {
+  const reading = rule.target === '' && rule.account === state().firstStart?.account ? copy?.reading() : undefined;
+  if (reading !== undefined && reading.ageMs >= rule.threshold * HOUR_MS) yield oldCopy(reading);
   const { databases, backups } = databasesOf(state(), rule);
   for (const database of databases) {
     const newest = backups(database).find(({ state: is }) => is === 'completed');

@@ -19,6 +19,7 @@ export { DatabaseKeeper, type KeeperPorts } from './database-keeper.js';
 export { DeletedData } from './deleted-data.js';
 export { BranchSweep, ExpiredBranches } from './expired-branches.js';
 export { type CredentialsKeeper, type FirstStartOptions, firstStart } from './first-start.js';
+export { InstallationCopy } from './installation-copy.js';
 export { ManagementGrants } from './management-grants.js';
 export { MeterFolder } from './meter-folder.js';
 export { MeterWriter } from './meter-writer.js';

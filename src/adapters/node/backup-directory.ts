@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { MillraceError } from '../../kernel/index.js';
-import { type BackupFiles, type FileRef, MANIFEST_FILE } from '../../ports/index.js';
+import { type BackupFiles, type BackupPlace, type FileRef, MANIFEST_FILE } from '../../ports/index.js';
 import {
   ensureDirectory,
   PRIVATE_DIRECTORY,
@@ -24,6 +24,7 @@ const INCOMPLETE_DRAFT = `.${INCOMPLETE_FILE}.`;
 const INCOMPLETE_TEXT = 'A backup is being written here, or was interrupted. Run it again to start over.\n';
 /** The form of backup names: one or two words, which cannot leave the directory. */
 const NAME = /^[A-Za-z0-9_-]+(\/[A-Za-z0-9_-]+)?(\.json)?\/?$/;
+const FOLDER = /^[A-Za-z0-9_-]+$/;
 const READ_BYTES = 1024 * 1024;
 
 export class BackupDirectory implements BackupFiles {
@@ -117,6 +118,11 @@ export class BackupDirectory implements BackupFiles {
     }
   }
 
+  async list(prefix: string): Promise<readonly string[]> {
+    const found = await namesIn(this.#pathOf(prefix));
+    return found.filter((name) => NAME.test(name)).map((name) => `${prefix}${name}`);
+  }
+
   async removeAll(prefix: string): Promise<void> {
     await rm(this.#pathOf(prefix), { recursive: true, force: true });
   }
@@ -126,6 +132,48 @@ export class BackupDirectory implements BackupFiles {
     if (!NAME.test(name))
       throw new MillraceError('JOURNAL_DAMAGED', 'the manifest of the backup names an invalid file');
     return join(this.path, name);
+  }
+}
+
+/** A directory with a folder for each backup. */
+export class BackupDirectories implements BackupPlace {
+  /** @param onFile  called for each file that is written or read */
+  constructor(
+    readonly label: string,
+    private readonly onFile?: (name: string) => void,
+  ) {}
+
+  async folders(): Promise<readonly string[]> {
+    return (await namesIn(this.label)).filter((name) => FOLDER.test(name));
+  }
+
+  filesOf(folder: string): BackupDirectory {
+    return new BackupDirectory(join(this.label, folder), this.onFile);
+  }
+
+  async remove(folder: string): Promise<void> {
+    const path = join(this.label, folder);
+    await rm(join(path, MANIFEST_FILE), { force: true });
+    await syncDirectory(path);
+    await rm(path, { recursive: true, force: true });
+  }
+
+  isLocked(): Promise<boolean> {
+    return Promise.resolve(false);
+  }
+
+  close(): void {
+    // A directory has no connection.
+  }
+}
+
+/** Names in order; none where there is no directory. */
+async function namesIn(path: string): Promise<string[]> {
+  try {
+    return (await readdir(path)).sort();
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(String((error as NodeJS.ErrnoException).code))) return [];
+    throw error;
   }
 }
 

@@ -83,6 +83,10 @@ class SealedBackup implements BackupFiles {
     return Buffer.concat(clear).subarray(from, from + bytes);
   }
 
+  list(prefix: string): Promise<readonly string[]> {
+    return this.files.list(prefix);
+  }
+
   removeAll(prefix: string): Promise<void> {
     return this.files.removeAll(prefix);
   }

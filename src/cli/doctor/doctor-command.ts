@@ -13,6 +13,7 @@ import { FAILED, type ParsedArguments, shown } from '../parser.js';
 import { type Diagnosis, fail, ok, warn } from './diagnosis.js';
 import { clockCheck, flockCheck, nodeCheck, openFilesCheck, readLimits, serverCheck } from './machine-checks.js';
 import {
+  backupsCheck,
   directoryCheck,
   diskCheck,
   encryptionCheck,
@@ -63,6 +64,7 @@ async function checksOf(config: Config, env: Environment): Promise<Diagnosis[]> 
     ...(isUsable
       ? [await diskCheck(storage), lockCheck(holder), await keyCheck(storage), await encryptionCheck(config)]
       : []),
+    await backupsCheck(config, Date.now()),
     await portsCheck(endpoints, holder),
     await clockCheck(Date.now(), [new URL(import.meta.url), ...written]),
     openFilesCheck(await readLimits(), config),

@@ -5,6 +5,8 @@ import { LAYOUT_MARK, refuseUnfitKey } from '../../adapters/nats/installation/in
 import { directoryTrouble, keyIdOf, masterKeyId, NodeRandom, readFileIfThere } from '../../adapters/node/index.js';
 import type { Config } from '../../config/index.js';
 import { describeError, listenError } from '../../kernel/index.js';
+import { OLD_COPY_MS } from '../../ports/index.js';
+import { listBackups } from '../backup-steps.js';
 import { listens } from '../free-port.js';
 import { type Diagnosis, fail, ok, warn } from './diagnosis.js';
 
@@ -77,6 +79,25 @@ export async function encryptionCheck(config: Config): Promise<Diagnosis> {
     const parts = `read models, indexes, credentials.env, backups${config.isEmbedded ? ', streams and object store' : ''}`;
     const found = `key ${id} ${opens}; encrypted: ${parts}`;
     return config.isEmbedded ? ok(check, found) : warn(check, `${found}; streams as the nats-server has it`, advice);
+  } catch (error) {
+    return fail(check, describeError(error), advice);
+  }
+}
+
+/** Asks the place of backups for its folders; no file is written there. */
+export async function backupsCheck(config: Config, nowMs: number): Promise<Diagnosis> {
+  const check = 'backups';
+  const { backupTo } = config.backups;
+  if (backupTo === undefined) return ok(check, 'no continuous ones: MILLRACE_BACKUP_TO is not set');
+  const advice = 'see docs/operations/backups-elsewhere.md';
+  try {
+    const { backups, isLocked } = await listBackups(config, backupTo);
+    const lock = isLocked ? ', with object lock' : '';
+    const untilMs = Math.max(0, ...backups.map((copy) => copy.untilMs));
+    if (untilMs === 0) return warn(check, `${backupTo} has none yet${lock}`, 'the first process makes one');
+    const seconds = Math.max(0, Math.floor((nowMs - untilMs) / 1000));
+    const found = `${backupTo} ends ${seconds} s ago${lock}`;
+    return nowMs - untilMs < OLD_COPY_MS ? ok(check, found) : warn(check, found, advice);
   } catch (error) {
     return fail(check, describeError(error), advice);
   }

@@ -219,12 +219,15 @@ function addUndoLine(root: Command, run: RunVerb): void {
 /** The options of `millrace backup`. */
 function backupLine(run: RunVerb): Command {
   const backup = group('backup', 'copy an installation, verify the copy, and restore it');
-  dataVerb(backup, 'create', 'copies the installation into a directory', run)
-    .requiredOption('--to <dir>', 'an empty directory, or one of an interrupted attempt')
+  const at = ['--at <moment>', 'a moment of a continuous backup: 2026-05-01T12:00:00Z (the last one)'] as const;
+  dataVerb(backup, 'create', 'copies the installation into a directory or a bucket', run)
+    .requiredOption('--to <place>', 'an empty directory, or one of an interrupted attempt; or s3://bucket/prefix')
     .option('--key-to <file>', 'the file that the key is copied to; the backup does not contain it');
-  dataVerb(backup, 'verify <dir>', 'verifies a copy; the installation need not run', run);
+  dataVerb(backup, 'list [place]', 'lists the backups of MILLRACE_BACKUP_TO or another place, with their moments', run);
+  dataVerb(backup, 'verify <place>', 'verifies a copy; the installation need not run', run).option(...at);
   dataVerb(backup, 'restore', 'restores a copy into an empty installation', run)
-    .requiredOption('--from <dir>', 'the copy')
+    .requiredOption('--from <place>', 'the copy: a directory, or s3://bucket/prefix')
+    .option(...at)
     .option('--key-from <file>', 'the copy of the key file, which is copied to MILLRACE_SEAL_KEY_FILE')
     .option('--without-key', 'restore without a key file: sealed secrets cannot be read');
   return backup;

@@ -6,6 +6,7 @@ import {
   type ClusterSteering,
   type ClusterWatch,
   type ConnectedClient,
+  type CopyWatch,
   inSeconds,
   type JournalAudit,
   type KvEvents,
@@ -50,6 +51,8 @@ export interface AdminHandlerParts {
   readonly steering: ClusterSteering;
   readonly metrics: MeasuredProcess & Pick<Metrics, 'gauge'>;
   readonly storage: StorageGauge;
+  /** Undefined without a place of backups. */
+  readonly copy: CopyWatch | undefined;
   /** Undefined in a process without read models. */
   readonly readModels: ReadModelCare | undefined;
   readonly clock: Clock;

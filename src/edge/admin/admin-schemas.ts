@@ -167,7 +167,7 @@ const HEALTH = {
   ),
   Attention: recordSchema<Attention>(
     {
-      about: wordOf(['cluster', 'disk', 'memory', 'queue', 'read models', 'proof']),
+      about: wordOf(['cluster', 'disk', 'memory', 'queue', 'read models', 'proof', 'backups']),
       level: wordOf(ATTENTION_LEVELS),
       text: TEXT,
     },

@@ -3,7 +3,7 @@
  * One process with its own nats-server is a cluster of one.
  */
 import { isMillraceError } from '../../kernel/index.js';
-import { LAGGING_MODELS, largestReading, MEMORY_PARTS, type MetricReadings } from '../../ports/index.js';
+import { LAGGING_MODELS, largestReading, MEMORY_PARTS, type MetricReadings, OLD_COPY_MS } from '../../ports/index.js';
 import type { AdminCall } from './admin-call.js';
 import type { AdminEndpoint } from './admin-endpoint.js';
 import { LATE_SECONDS, NEARLY_FULL_SHARE, NEW_DEAD_LETTERS_MS, VERIFY_DUE_MS } from './admin-limits.js';
@@ -12,7 +12,7 @@ import { LATE_SECONDS, NEARLY_FULL_SHARE, NEW_DEAD_LETTERS_MS, VERIFY_DUE_MS } f
 export const ATTENTION_LEVELS = ['error', 'warning', 'notice'] as const;
 
 interface Attention {
-  readonly about: 'cluster' | 'disk' | 'memory' | 'queue' | 'read models' | 'proof';
+  readonly about: 'cluster' | 'disk' | 'memory' | 'queue' | 'read models' | 'proof' | 'backups';
   readonly level: (typeof ATTENTION_LEVELS)[number];
   readonly text: string;
   /** The beginning of the period that the text is about. */
@@ -29,6 +29,7 @@ export async function healthFor(call: AdminCall) {
     ...diskAttention(endpoint, readings),
     ...memoryAttention(readings),
     ...lagAttention(readings),
+    ...copyAttention(endpoint),
     ...ofQueue,
     ...proofAttention(endpoint),
   ];
@@ -71,6 +72,18 @@ function* lagAttention(readings: MetricReadings): Iterable<Attention> {
     if (largestReading(readings, behind) < LATE_SECONDS) continue;
     yield { about: 'read models', level: 'warning', text: `${what} are more than ${LATE_SECONDS} seconds behind` };
   }
+}
+
+/** Only the process that owns the control state has the copy made. */
+function* copyAttention({ parts }: AdminEndpoint): Iterable<Attention> {
+  const reading = parts.copy?.reading();
+  if (reading === undefined) return;
+  const { place, ageMs, failure } = reading;
+  const about = 'backups';
+  if (ageMs >= OLD_COPY_MS) {
+    yield { about, level: 'error', text: `the copy at ${place} is ${Math.floor(ageMs / 60_000)} minutes old` };
+  }
+  if (failure !== undefined) yield { about, level: 'warning', text: `copying to ${place} failed: ${failure}` };
 }
 
 /** Recent dead letters of the caller's account, in the plain DLQ. */

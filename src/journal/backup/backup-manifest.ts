@@ -6,10 +6,10 @@
  *
  *  BMA1 a manifest that differs by a single bit from the written one is refused
  */
-import { createHash } from 'node:crypto';
-import { FIRST_FORMAT_LEVEL, FORMAT_LEVEL, MillraceError, type ShardName, writtenByNewer } from '../../kernel/index.js';
+import { MillraceError, type ShardName } from '../../kernel/index.js';
 import { type BackupFiles, type FileRef, MANIFEST_FILE } from '../../ports/index.js';
 import type { ChainHead } from '../chain.js';
+import { ofThisRelease, readChecked, writeChecked } from './checked-json.js';
 
 export interface BackupHead extends Omit<ChainHead, 'hash'> {
   /** 64 hex digits. */
@@ -68,59 +68,15 @@ export function filesOf({ journals, intakes, meter, kept, statistics = [] }: Bac
   ];
 }
 
-export async function writeManifest(files: BackupFiles, contents: BackupManifest): Promise<void> {
-  const text = JSON.stringify(contents);
-  const whole = Buffer.from(`{"sha256":"${digestOf(text)}","contents":${text}}\n`);
-  await files.write(
-    MANIFEST_FILE,
-    (async function* () {
-      yield whole;
-    })(),
-  );
+export function writeManifest(files: BackupFiles, contents: BackupManifest): Promise<number> {
+  return writeChecked(files, MANIFEST_FILE, contents);
 }
 
 /** @throws INVALID when it is missing or has an unknown format; JOURNAL_DAMAGED when it was changed (BMA1) */
 export async function readManifest(files: BackupFiles): Promise<BackupManifest> {
-  const pieces = await files.read(MANIFEST_FILE);
-  if (pieces === undefined) {
-    throw new MillraceError('INVALID', 'this is no complete backup: it has no manifest.json, which is written last');
-  }
-  const read: Uint8Array[] = [];
-  for await (const piece of pieces) read.push(piece);
-  const { sha256, contents } = parsed(Buffer.concat(read).toString('utf8'));
-  // JSON of lists, texts and whole numbers has the same text after parsing and writing.
-  if (sha256 !== digestOf(JSON.stringify(contents))) throw damaged('checksum mismatch');
-  const { format } = contents ?? {};
-  if (Number.isSafeInteger(format) && Number(format) > FORMAT_LEVEL) {
-    throw writtenByNewer('the backup', { of: 'level', found: Number(format), known: FORMAT_LEVEL });
-  }
-  if (contents === undefined || !isReadable(format)) {
-    throw new MillraceError('INVALID', `a backup of format ${String(format)}, which this release cannot read`);
-  }
-  return contents;
-}
-
-function isReadable(format: unknown): boolean {
-  return Number.isSafeInteger(format) && Number(format) >= FIRST_FORMAT_LEVEL && Number(format) <= FORMAT_LEVEL;
-}
-
-function parsed(text: string): { sha256?: string; contents?: BackupManifest } {
-  try {
-    const value = JSON.parse(text) as { sha256?: string; contents?: BackupManifest } | null;
-    return value ?? {};
-  } catch (cause) {
-    throw damaged('it is not JSON', cause);
-  }
-}
-
-function digestOf(text: string | undefined): string {
-  return createHash('sha256')
-    .update(text ?? '', 'utf8')
-    .digest('hex');
-}
-
-function damaged(reason: string, cause?: unknown): MillraceError {
-  return new MillraceError('JOURNAL_DAMAGED', `the manifest of the backup cannot be read: ${reason}`, {}, cause);
+  const contents = await readChecked<BackupManifest>(files, MANIFEST_FILE, 'the manifest');
+  if (contents !== undefined) return ofThisRelease(contents);
+  throw new MillraceError('INVALID', 'this is no complete backup: it has no manifest.json, which is written last');
 }
 
 export function headToJson({ number, hash, epoch, clockMs, position }: ChainHead): BackupHead {

@@ -25,6 +25,31 @@ export async function* readMessages(files: BackupFiles, refs: readonly FileRef[]
   }
 }
 
+/**
+ * The messages of a range in order, each once: the files of a continuous copy may overlap, and the last one may have later
+ * messages. @throws JOURNAL_DAMAGED when one is missing
+ */
+export async function* readRange(
+  files: BackupFiles,
+  refs: readonly FileRef[],
+  { shard, from, to }: Pick<LogBackup, 'shard' | 'from' | 'to'>,
+): AsyncGenerator<StoredMessage> {
+  let expected = from;
+  if (to < from) return;
+  for await (const message of readMessages(files, refs)) {
+    if (message.position < expected) continue;
+    if (message.position > expected) throw hole(shard, expected);
+    yield message;
+    if (expected === to) return;
+    expected += 1;
+  }
+  throw hole(shard, expected);
+}
+
+function hole(shard: ShardName, position: number): MillraceError {
+  return new MillraceError('JOURNAL_DAMAGED', `${shard}: the backup lacks messages`, { position });
+}
+
 /** Copies all present messages. @throws JOURNAL_UNAVAILABLE, JOURNAL_DAMAGED */
 export async function copyLog({ journal }: Reader, files: BackupFiles, shard: ShardName): Promise<LogBackup> {
   for (let tries = 1; ; tries += 1) {

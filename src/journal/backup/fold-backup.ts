@@ -19,7 +19,7 @@ import type { PartitionFold } from '../partition-fold.js';
 import { SnapshotStore } from '../snapshot-store.js';
 import { headToJson, type JournalBackup } from './backup-manifest.js';
 import { BackupObjects } from './backup-objects.js';
-import { readMessages } from './copy-log.js';
+import { readRange } from './copy-log.js';
 import type { BackupPlanes } from './planes.js';
 
 export interface FoldedPartition {
@@ -119,12 +119,7 @@ async function followed(
 
 async function* entriesOf(backup: JournalBackup, files: BackupFiles): AsyncGenerator<ReadEntry> {
   const assembler = new EntryAssembler();
-  let expected = backup.from;
-  for await (const { position, bytes } of readMessages(files, backup.entries)) {
-    if (position !== expected) {
-      throw new MillraceError('JOURNAL_DAMAGED', `${backup.shard}: the backup lacks messages`, { expected, position });
-    }
-    expected += 1;
+  for await (const { position, bytes } of readRange(files, backup.entries, backup)) {
     const read = assembler.add(position, bytes);
     if (read !== undefined) yield read;
   }

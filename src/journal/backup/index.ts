@@ -4,7 +4,9 @@ export {
   filesOf,
   readManifest,
 } from './backup-manifest.js';
-export { createBackup, type Installation } from './create-backup.js';
+export { ContinuousCopy, type CopyNews, type CopyParts, type CopyTimes } from './continuous-copy.js';
+export { backupAt, beginOf, type CopyInFolder, copyIn, folderName, foldersIn, type OpenFiles } from './copy-folders.js';
+export { type BackupMaker, createBackup, type Installation } from './create-backup.js';
 export {
   type KeptObjects,
   keptBackups,
@@ -16,4 +18,4 @@ export {
 export { type KeepRequest, type KeptState, keepStates } from './kept-state.js';
 export type { BackupPlanes } from './planes.js';
 export { checkKey, type RestoredShard, refuseUsedInstallation, restoreBackup } from './restore-backup.js';
-export { openBackup, type PartitionDigest, verifyBackup } from './verify-backup.js';
+export { checkFiles, type PartitionDigest, verifyBackup } from './verify-backup.js';

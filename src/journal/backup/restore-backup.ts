@@ -33,7 +33,7 @@ import { SnapshotStore } from '../snapshot-store.js';
 import { StatisticsSnapshots } from '../statistics-snapshots.js';
 import type { BackupManifest } from './backup-manifest.js';
 import { BackupObjects } from './backup-objects.js';
-import { readMessages } from './copy-log.js';
+import { readRange } from './copy-log.js';
 import type { Installation } from './create-backup.js';
 import { type FoldedPartition, foldBackup } from './fold-backup.js';
 import { isManifest } from './kept-objects.js';
@@ -80,7 +80,7 @@ export async function refuseUsedInstallation({
 }
 
 /**
- * @param manifest  from `openBackup`, for an installation that passed `refuseUsedInstallation`
+ * @param manifest  with verified files (`checkFiles`), for an installation that passed `refuseUsedInstallation`
  * @param tell  called with each partition when it is written and read back
  * @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE, FENCED when another process writes there; the installation must then be emptied
  */
@@ -203,23 +203,24 @@ class Restore {
     const { planes, files } = this.reader;
     const { queueShards, intakes } = this.target.installation;
     const lasts = new Map<ShardName, number>();
-    for (const [index, { records }] of this.manifest.intakes.entries()) {
-      for await (const { position, bytes } of readMessages(files, records)) {
+    for (const [index, intake] of this.manifest.intakes.entries()) {
+      for await (const { position, bytes } of readRange(files, intake.records, intake)) {
         const account = planes.accountOfIntake(bytes);
         if (account !== undefined && position <= (this.#taken.get(account) ?? 0)) continue;
         // An unreadable record was acknowledged, so it is kept for an operator.
-        const intake =
+        const place =
           account === undefined
             ? (intakes[index % intakes.length] as ShardName)
             : intakeOf(shardOf('queue', queuePartition(account), queueShards));
-        lasts.set(intake, await this.#append(intake, bytes, lasts.get(intake) ?? 0));
+        lasts.set(place, await this.#append(place, bytes, lasts.get(place) ?? 0));
       }
     }
   }
 
   async #restoreMeter(): Promise<void> {
     let last = 0;
-    for await (const { bytes } of readMessages(this.reader.files, this.manifest.meter.records)) {
+    const { meter } = this.manifest;
+    for await (const { bytes } of readRange(this.reader.files, meter.records, meter)) {
       last = await this.#append(METER_SHARD, bytes, last);
     }
     await this.#restoreStatistics();

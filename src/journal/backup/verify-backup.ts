@@ -8,9 +8,9 @@ import type { BackupFiles, FileRef, Log } from '../../ports/index.js';
 import { readBodySegment } from '../body-segments.js';
 import { SnapshotStore } from '../snapshot-store.js';
 import { StatisticsSnapshots } from '../statistics-snapshots.js';
-import { type BackupManifest, filesOf, readManifest } from './backup-manifest.js';
+import { type BackupManifest, filesOf } from './backup-manifest.js';
 import { BackupObjects } from './backup-objects.js';
-import { readMessages } from './copy-log.js';
+import { readRange } from './copy-log.js';
 import { type FoldedPartition, foldBackup } from './fold-backup.js';
 import { isManifest, readKept } from './kept-objects.js';
 import type { BackupPlanes } from './planes.js';
@@ -36,14 +36,15 @@ export interface BackupReader {
 
 /**
  * @param tell  called with each partition when it is verified
- * @throws INVALID when the backup is not complete, JOURNAL_DAMAGED naming the first fault
+ * @throws JOURNAL_DAMAGED naming the first fault
  */
 export async function verifyBackup(
   reader: BackupReader,
+  manifest: BackupManifest,
   tell: (digest: PartitionDigest) => void,
-): Promise<BackupManifest> {
+): Promise<void> {
   const { files, planes, log, release } = reader;
-  const manifest = await openBackup(files);
+  await checkFiles(files, manifest);
   const isOfThisRelease = manifest.madeBy === release;
   const { clusterId, meter } = manifest;
   for (const backup of manifest.journals) {
@@ -54,22 +55,14 @@ export async function verifyBackup(
   }
   await checkKept(files, manifest, log);
   await checkStatistics(files, manifest, log);
-  for (const { shard, from, to, records } of [...manifest.intakes, meter]) {
-    let expected = from;
-    for await (const { position } of readMessages(files, records)) {
-      if (position !== expected) throw hole(shard, expected);
-      expected += 1;
-    }
-    if (expected !== to + 1) throw hole(shard, expected);
+  for (const range of [...manifest.intakes, meter]) {
+    for await (const _ of readRange(files, range.records, range));
   }
-  return manifest;
 }
 
-/** The manifest of a backup after all its files were verified. @throws INVALID, JOURNAL_DAMAGED */
-export async function openBackup(files: BackupFiles): Promise<BackupManifest> {
-  const manifest = await readManifest(files);
+/** Compares every file with its digest. @throws JOURNAL_DAMAGED naming the file */
+export async function checkFiles(files: BackupFiles, manifest: BackupManifest): Promise<void> {
   for (const ref of filesOf(manifest)) await checkFile(files, ref);
-  return manifest;
 }
 
 /** Changes the state as a restore does. */
@@ -118,8 +111,4 @@ async function checkFile(files: BackupFiles, { name, bytes, sha256 }: FileRef): 
   }
   if (read === bytes && hash.digest('hex') === sha256) return;
   throw new MillraceError('JOURNAL_DAMAGED', `${name} of the backup was changed after it was written`);
-}
-
-function hole(shard: ShardName, position: number): MillraceError {
-  return new MillraceError('JOURNAL_DAMAGED', `${shard}: the backup lacks messages`, { position });
 }

@@ -11,6 +11,7 @@ import {
   type AuditTask,
   type ClusterStatus,
   type ConnectedClient,
+  type CopyReading,
   type Counts,
   type JournalAudit,
   type LogEvent,
@@ -135,6 +136,7 @@ export class AdminStand extends ManagementHarness {
   clusterStatus = EMPTY_CLUSTER;
   readings: MetricReadings = {};
   isDiskFull = false;
+  copy: CopyReading | undefined;
   clients: readonly ConnectedClient[] = [];
   /** Who listens to what runs in databases. */
   readonly monitors = new Set<(event: KvEvent) => void>();
@@ -198,6 +200,7 @@ export class AdminStand extends ManagementHarness {
       },
       metrics: { ...UNWATCHED, readings: () => this.readings },
       storage: { isFull: () => this.isDiskFull },
+      copy: { reading: () => this.copy },
       statistics: this.statistics,
       get readModels() {
         return stand.keepsReadModels

@@ -54,6 +54,17 @@ describe('GET /v2/admin/health', () => {
     expect(shown).to.deep.equal(processes);
   });
 
+  it('reports an old copy at the place of backups, and the cause of the last failure', async () => {
+    stand.copy = { place: 's3://backups/one', ageMs: 600_000, fullAgeMs: 900_000, failure: 'no connection' };
+    const { isWell, attention } = await health();
+    stand.copy = undefined;
+    expect(isWell).to.equal(false);
+    expect(attention.filter(({ about }) => about === 'backups')).to.deep.equal([
+      { about: 'backups', level: 'error', text: 'the copy at s3://backups/one is 10 minutes old' },
+      { about: 'backups', level: 'warning', text: 'copying to s3://backups/one failed: no connection' },
+    ]);
+  });
+
   it('warns about late queues and read models, and nearly full memory, from the limit on', async () => {
     stand.readings = {
       millrace_queue_lag_seconds: { QUEUE_0: LATE_SECONDS - 1 },

@@ -4,18 +4,19 @@ import { replayFold } from '../../../src/actors/kv-shard/index.js';
 import {
   type BackupManifest,
   type BackupPlanes,
+  checkFiles,
   createBackup,
   type Installation,
-  openBackup,
   type PartitionDigest,
   type RestoredShard,
+  readManifest,
   refuseUsedInstallation,
   restoreBackup,
   verifyBackup,
 } from '../../../src/journal/backup/index.js';
 import { type AuditRetention, compactShard } from '../../../src/journal/index.js';
 import { FIRST_FORMAT_LEVEL, type ShardName } from '../../../src/kernel/index.js';
-import type { BackupFiles, Clock, FileRef, Journal, Log, ObjectStore } from '../../../src/ports/index.js';
+import type { BackupFiles, BackupPlace, Clock, FileRef, Journal, Log, ObjectStore } from '../../../src/ports/index.js';
 import { BACKUP_PLANES } from '../../../src/replay/backup-planes.js';
 import { CLUSTER, ShardHistory, silentLog } from '../../spec/journal/shard-history.js';
 import { BodyFold } from '../../support/body-fold.js';
@@ -61,9 +62,52 @@ export class MemoryFiles implements BackupFiles {
     return whole.subarray(offset, offset + bytes);
   }
 
+  async list(prefix: string): Promise<readonly string[]> {
+    return [...this.files.keys()].filter((name) => name.startsWith(prefix)).sort();
+  }
+
   async removeAll(prefix: string): Promise<void> {
     for (const name of this.files.keys()) if (name.startsWith(prefix)) this.files.delete(name);
   }
+}
+
+/** A place in memory with a connection that can end. */
+export class MemoryPlace implements BackupPlace {
+  readonly label = 'memory';
+  readonly files = new MemoryFiles();
+  /** Files that are still written; later ones fail. */
+  failAfter: number | undefined;
+
+  async folders(): Promise<readonly string[]> {
+    const names = [...this.files.files.keys()].filter((name) => name.includes('/'));
+    return [...new Set(names.map((name) => name.slice(0, name.indexOf('/'))))].sort();
+  }
+
+  filesOf(folder: string): BackupFiles {
+    const { files } = this;
+    const below = folder === '' ? '' : `${folder}/`;
+    return {
+      write: async (name, pieces) => {
+        if (this.failAfter === 0) throw new Error('the connection ended');
+        if (this.failAfter !== undefined) this.failAfter -= 1;
+        return { ...(await files.write(below + name, pieces)), name };
+      },
+      read: (name) => files.read(below + name),
+      readAt: (name, offset, bytes) => files.readAt(below + name, offset, bytes),
+      list: async (prefix) => (await files.list(below + prefix)).map((name) => name.slice(below.length)),
+      removeAll: (prefix) => files.removeAll(below + prefix),
+    };
+  }
+
+  async remove(folder: string): Promise<void> {
+    await this.files.removeAll(`${folder}/`);
+  }
+
+  isLocked(): Promise<boolean> {
+    return Promise.resolve(false);
+  }
+
+  close(): void {}
 }
 
 export class MemoryInstallation {
@@ -130,7 +174,8 @@ export class MemoryInstallation {
     const random = { bytes: (count: number) => new Uint8Array(count).fill(7), float: () => 0 };
     const target = { journal, objects, clock, timers: realTime, random, installation };
     const digests: PartitionDigest[] = [];
-    const manifest = await openBackup(files);
+    const manifest = await readManifest(files);
+    await checkFiles(files, manifest);
     await refuseUsedInstallation(target);
     const reader = { files, planes, log: silentLog, release: MAKER.madeBy };
     const shards = await restoreBackup(reader, target, manifest, (digest) => digests.push(digest));
@@ -150,7 +195,7 @@ export async function verify(
   { release = MAKER.madeBy, log = silentLog }: { release?: string; log?: Log } = {},
 ): Promise<Readonly<Record<string, string>>> {
   const digests: PartitionDigest[] = [];
-  await verifyBackup({ files, planes, log, release }, (digest) => digests.push(digest));
+  await verifyBackup({ files, planes, log, release }, await readManifest(files), (digest) => digests.push(digest));
   return byPartition(digests);
 }
 

@@ -165,6 +165,15 @@ const BAD: Record<string, [string, string]> = {
   BANDWIDTH_PRICE_CENTS: ['-1', 'accepts a whole number from 0 to 100000000, not "-1"'],
   FREE_STORAGE_BYTES: ['2TiB', `accepts ${BYTES} from 0 to 1024GiB, not "2TiB"`],
   FREE_BANDWIDTH_BYTES: ['2TiB', `accepts ${BYTES} from 0 to 1024GiB, not "2TiB"`],
+  BACKUP_TO: ['backups', 'accepts s3://bucket/prefix, or the absolute path of a directory, not "backups"'],
+  BACKUP_ROUND_MS: ['99', 'accepts a whole number of milliseconds from 100 to 3600000, not "99"'],
+  BACKUP_FULL_MS: ['999', 'accepts a whole number of milliseconds from 1000 to 31622400000, not "999"'],
+  BACKUP_KEEP_MS: ['999', 'accepts a whole number of milliseconds from 1000 to 316224000000, not "999"'],
+  BACKUP_S3_ENDPOINT: ['s3.example.com', `accepts ${URL_ACCEPTS}`],
+  BACKUP_S3_REGION: ['EU 1', 'accepts the name of a region, not "EU 1"'],
+  BACKUP_S3_KEY_ID: ['two words', `accepts ${TOKEN}`],
+  BACKUP_S3_SECRET: ['two words', `accepts ${TOKEN}`],
+  BACKUP_S3_LOCK: ['on', 'accepts off or governance or compliance, not "on"'],
   ALERT_LOOK_MS: ['99', 'accepts a whole number of milliseconds from 100 to 600000, not "99"'],
   SMTP_URL: ['mail.example', 'accepts smtp:// or smtps:// and a host, with user and password if needed'],
   SMTP_FROM: ['ops', 'accepts an email address, or a name and an address in angle brackets, not "ops"'],
@@ -450,6 +459,8 @@ describe('configuration: secrets', () => {
         'EMBEDDINGS_KEY',
         'OTLP_HEADERS',
         'SMTP_URL',
+        'BACKUP_S3_KEY_ID',
+        'BACKUP_S3_SECRET',
         'SIGN_IN_PROVIDERS',
       ].map((name) => `MILLRACE_${name}`),
     );
@@ -471,6 +482,8 @@ describe('configuration: secrets', () => {
       ...(variable === 'MILLRACE_NATS_PASSWORD' && { MILLRACE_NATS_USER: 'me' }),
       ...(variable === 'MILLRACE_NATS_SYS_PASSWORD' && { MILLRACE_NATS_SYS_USER: 'me' }),
       ...(variable === 'MILLRACE_SMTP_URL' && { MILLRACE_SMTP_FROM: 'ops@example.com' }),
+      ...(variable === 'MILLRACE_BACKUP_S3_KEY_ID' && { MILLRACE_BACKUP_S3_SECRET: 'other' }),
+      ...(variable === 'MILLRACE_BACKUP_S3_SECRET' && { MILLRACE_BACKUP_S3_KEY_ID: 'other' }),
     });
     const revealedIn = (config: object) =>
       Object.values(config)

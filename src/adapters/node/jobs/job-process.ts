@@ -13,7 +13,7 @@ import type { Log, LogFields } from '../../../ports/index.js';
 import type { LogMessage, PlainFailure } from '../worker-support.js';
 
 /** A message from the process; an outcome is the last one. */
-export type JobMessage<Result> = JobOutcome<Result> | LogMessage;
+export type JobMessage<Result> = JobOutcome<Result> | LogMessage | { readonly kind: 'news'; readonly news: unknown };
 
 export type JobOutcome<Result> =
   | { readonly kind: 'done'; readonly result: Result }
@@ -26,14 +26,16 @@ export interface ProcessJob {
   readonly task: unknown;
   readonly log: Log;
   readonly maxHeapMb: number;
-  /** A job that takes longer is ended. */
-  readonly timeLimitMs: number;
+  /** A job that takes longer is ended; undefined: a job that runs until its signal. */
+  readonly timeLimitMs: number | undefined;
   /** Ends the job, with SHUTTING_DOWN. */
   readonly signal: AbortSignal;
   /** The beginning of the error of a job without an outcome: `nothing was kept`. */
   readonly lost: string;
   /** The details of errors made here. */
   readonly details: LogFields;
+  /** Receives messages of the job before its end: plain data. */
+  readonly onNews?: ((news: unknown) => void) | undefined;
 }
 
 /** New objects are short-lived here; a larger nursery only costs memory. */
@@ -71,7 +73,10 @@ function outcomeOf<Result>(child: ChildProcess, ended: Promise<string>, job: Pro
   return new Promise((resolve, reject) => {
     const onEnded = () => reject(shuttingDown(job));
     const fail = (why: string) => reject(new MillraceError('TIMED_OUT', `${lost}: ${why}`, details));
-    const timer = setTimeout(() => fail(`it took longer than ${timeLimitMs} ms`), timeLimitMs);
+    const timer =
+      timeLimitMs === undefined
+        ? undefined
+        : setTimeout(() => fail(`it took longer than ${timeLimitMs} ms`), timeLimitMs);
     const settled = () => {
       clearTimeout(timer);
       signal.removeEventListener('abort', onEnded);
@@ -79,6 +84,7 @@ function outcomeOf<Result>(child: ChildProcess, ended: Promise<string>, job: Pro
     signal.addEventListener('abort', onEnded);
     child.on('message', (message: JobMessage<Result>) => {
       if (message.kind === 'log') return log[message.level](message.event, message.fields);
+      if (message.kind === 'news') return job.onNews?.(message.news);
       settled();
       if (message.kind === 'done') resolve(message.result);
       else reject(new MillraceError(message.code, message.message, message.details));

@@ -59,8 +59,14 @@ export interface JobProcessesOptions<Installation, Job> {
   readonly detailsOf: (job: Job) => LogFields;
   /** Heap of a process; the largest partition has to fit about twice. */
   readonly maxHeapMb?: number | undefined;
-  /** A job that takes longer is ended. */
-  readonly timeLimitMs?: number | undefined;
+  /** A job that takes longer is ended; `none`: a job that runs until its signal. */
+  readonly timeLimitMs?: number | 'none' | undefined;
+}
+
+export interface JobWatch {
+  /** Ends the job, with SHUTTING_DOWN. */
+  readonly signal: AbortSignal;
+  readonly onNews: (news: unknown) => void;
 }
 
 /** Twice the memory of a million short keys, with room for a step's garbage. */
@@ -74,15 +80,16 @@ export class JobProcesses<Installation, Job, Result> {
   constructor(private readonly options: JobProcessesOptions<Installation, Job>) {}
 
   /** @throws MillraceError: the error in the process, TIMED_OUT when it had no outcome in time, or SHUTTING_DOWN */
-  async run(job: Job): Promise<Result> {
+  async run(job: Job, watch?: JobWatch): Promise<Result> {
     const { entry, installation, log, lost, detailsOf, maxHeapMb, timeLimitMs } = this.options;
     const result = runInProcess<Result>({
       entry,
       task: { job, installation } satisfies JobTask<Installation, Job>,
       log,
       maxHeapMb: maxHeapMb ?? DEFAULT_MAX_HEAP_MB,
-      timeLimitMs: timeLimitMs ?? DEFAULT_TIME_LIMIT_MS,
-      signal: this.#ended.signal,
+      timeLimitMs: timeLimitMs === 'none' ? undefined : (timeLimitMs ?? DEFAULT_TIME_LIMIT_MS),
+      signal: watch === undefined ? this.#ended.signal : AbortSignal.any([this.#ended.signal, watch.signal]),
+      onNews: watch?.onNews,
       lost,
       details: detailsOf(job),
     });
@@ -103,12 +110,13 @@ export class JobProcesses<Installation, Job, Result> {
 
 /**
  * Runs the job to its outcome; the starting process then ends this one.
+ * @param work  `tell` sends plain data to the starting process before the outcome
  * @param name  as in `the compactor`. @throws DEFECT when it was not started for a job
  */
 export async function doJob<Task, Result>(
   name: string,
   niceness: number,
-  work: (task: Task, log: Log) => Promise<Result>,
+  work: (task: Task, log: Log, tell: (news: unknown) => void) => Promise<Result>,
 ): Promise<void> {
   if (process.send === undefined) throw new MillraceError('DEFECT', `${name} has to be started for a job`);
   // The receiver of the outcome has ended (JP3).
@@ -117,7 +125,7 @@ export async function doJob<Task, Result>(
   const log = sentLog(send);
   lowerPriorityOfAll(niceness, log);
   const [task] = (await once(process, 'message')) as [Task];
-  send(await outcomeOf(() => work(task, log)));
+  send(await outcomeOf(() => work(task, log, (news) => send({ kind: 'news', news }))));
 }
 
 async function outcomeOf<Result>(work: () => Promise<Result>): Promise<JobOutcome<Result>> {

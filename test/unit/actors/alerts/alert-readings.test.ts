@@ -10,7 +10,7 @@ import {
 } from '../../../../src/domain/control/index.js';
 import type { QueueCommand, QueueReply } from '../../../../src/domain/queue/index.js';
 import type { AlertRuleId, TriggerId } from '../../../../src/kernel/index.js';
-import type { Counts, LogEvent, MetricReadings, TriggerLag } from '../../../../src/ports/index.js';
+import type { CopyReading, Counts, LogEvent, MetricReadings, TriggerLag } from '../../../../src/ports/index.js';
 import { uuidOf } from '../../../../src/protocol/index.js';
 import { databaseCreated, db, INSTALLED, NOW_MS } from '../../../spec/control/given.js';
 import { alertRule, atMs, bk, keyTrigger, settings } from '../../../spec/control/management-given.js';
@@ -36,6 +36,7 @@ interface Said {
   readonly deliveries?: number;
   readonly replies?: Partial<Record<QueueCommand['type'], QueueReply>>;
   readonly certificate?: Buffer;
+  readonly copy?: CopyReading;
   readonly lags?: Readonly<Record<string, TriggerLag>>;
 }
 
@@ -67,6 +68,7 @@ async function texts(over: Partial<AlertRule>, said: Said = {}): Promise<string[
     triggers: { lagOf: async ({ id }: Trigger) => said.lags?.[id] },
     state: () => state,
     certificate: async () => said.certificate,
+    copy: { reading: () => said.copy },
   };
   const rule = alertRule('al-one' as AlertRuleId, { windowSeconds: 0, ...over });
   return (await firingSubjects(rule, ports as object as Ports)).map(({ text }) => text);
@@ -159,6 +161,20 @@ describe('the reading of an alert rule', () => {
     const runs = { kind: 'failed-runs', threshold: 2, windowSeconds: 3600 } as const;
     expect(await texts(runs, { failedRuns: 1 })).to.deep.equal([]);
     expect(await texts(runs, { failedRuns: 2 })).to.deep.equal(['at least 2 runs failed within 60 minutes']);
+  });
+
+  it('cluster and backup-age: the copy elsewhere, from five minutes and from the threshold on', async () => {
+    const copy = (minutes: number): CopyReading => {
+      const failure = minutes > 60 ? 'no connection' : undefined;
+      return { place: 's3://backups/one', ageMs: minutes * 60_000, fullAgeMs: undefined, failure };
+    };
+    const old = 'the copy at s3://backups/one is 5 minutes old';
+    expect(await texts({ kind: 'cluster' }, { copy: copy(4) })).to.deep.equal([]);
+    expect(await texts({ kind: 'cluster' }, { alarms: ['one'], copy: copy(5) })).to.deep.equal(['one', old]);
+    const hours = 'the copy at s3://backups/one is 3 hours old: no connection';
+    const rule = { kind: 'backup-age', threshold: 3 } as const;
+    expect(await texts(rule, { copy: copy(180) })).to.deep.equal([hours]);
+    expect(await texts(rule, { copy: copy(179) })).to.deep.equal([]);
   });
 
   it('backup-age: databases with daily backups, or the given one, by the last completed backup', async () => {

@@ -1,0 +1,61 @@
+/** A real S3 server (s3rver) as a process on loopback, with one bucket in a directory. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { eventually } from './eventually.js';
+import { freePort } from './free-port.js';
+import type { Environment } from './millrace-process.js';
+
+const PROGRAM = fileURLToPath(import.meta.resolve('s3rver/bin/s3rver.js'));
+const BUCKET = 'backups';
+
+export class S3Server {
+  #process: ChildProcess | undefined;
+  #port = 0;
+
+  /** @param directory  of the objects */
+  constructor(private readonly directory: string) {}
+
+  /** On the same port each time. */
+  async start(): Promise<void> {
+    this.#port ||= await freePort();
+    const where = ['--directory', this.directory, '--address', '127.0.0.1', '--port', String(this.#port)];
+    const args = ['--pdeathsig', 'KILL', process.execPath, PROGRAM, ...where, '--silent', '--configure-bucket', BUCKET];
+    this.#process = spawn('setpriv', args, { stdio: 'ignore' });
+    await eventually(async () => void (await (await fetch(`${this.#url}/${BUCKET}`)).text()));
+  }
+
+  async stop(): Promise<void> {
+    const child = this.#process;
+    this.#process = undefined;
+    if (child === undefined) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  }
+
+  /** The settings with which a process uses the bucket. */
+  environment(prefix: string): Environment {
+    return {
+      MILLRACE_BACKUP_TO: this.place(prefix),
+      MILLRACE_BACKUP_S3_ENDPOINT: this.#url,
+      // The only key that the server knows.
+      MILLRACE_BACKUP_S3_KEY_ID: 'S3RVER',
+      MILLRACE_BACKUP_S3_SECRET: 'S3RVER',
+    };
+  }
+
+  place(prefix: string): string {
+    return `s3://${BUCKET}/${prefix}`;
+  }
+
+  /** The file with the bytes of an object. */
+  fileOf(key: string): string {
+    return join(this.directory, BUCKET, `${key}._S3rver_object`);
+  }
+
+  get #url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+}
