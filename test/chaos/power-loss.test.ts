@@ -1,6 +1,6 @@
 /**
  * The power fails: every process is frozen, and only the bytes that were synced are on the disk afterwards. Acknowledged
- * writes are present: with the embedded nats-server, and with three, of which all, two or one lose their power.
+ * writes are present: with the embedded nats-server, also encrypted, and with three, of which all, two or one lose their power.
  *
  * POWER_ROUNDS=10 repeats each case so often; CI has time for one. POWER_DOCUMENTS=50000 is the size of a full-text index,
  * the file of which is not synced. It takes root and loop devices.
@@ -32,6 +32,7 @@ const ROUNDS = Number(process.env.POWER_ROUNDS ?? '1');
 const MS_FOR_A_ROUND = 60_000;
 const BACK_TIMEOUT_MS = 50_000;
 const ACKED = 100;
+const KEY = Buffer.alloc(32, 7).toString('base64');
 /** Enough for a file of the index. */
 const DOCUMENTS = Number(process.env.POWER_DOCUMENTS ?? '6000');
 
@@ -115,10 +116,10 @@ describe('after a loss of power', function () {
     expect(kept).to.be.lessThan(100);
   });
 
-  it('the embedded nats-server has every acknowledged write, and a full-text index every document', async () => {
+  const embedded = (key: Record<string, string>) => async () => {
     const power = await disk();
     const dataDir = join(power.path, 'data');
-    const env = { ...(await embeddedEnvironment(dataDir)), MILLRACE_SNAPSHOT_ENTRIES: '400' };
+    const env = { ...(await embeddedEnvironment(dataDir)), MILLRACE_SNAPSHOT_ENTRIES: '400', ...key };
     let millrace = await startMillrace({ dataDir, env });
     const ledger = await Ledger.start({ dir: await temporaryDirectory(), urls: [millrace.kvUrl], token: TOKEN, seed });
     const reader = readerOf(millrace.kvUrl);
@@ -144,7 +145,10 @@ describe('after a loss of power', function () {
     await ledger.stop();
     console.log(`      ${JSON.stringify({ rounds: ROUNDS, ...(await ledger.counts()) })}`);
     await millrace.kill('SIGTERM');
-  });
+  };
+  const WHOLE = 'has every acknowledged write, and a full-text index every document';
+  it(`the embedded nats-server ${WHOLE}`, embedded({}));
+  it(`encrypted data ${WHOLE}`, embedded({ MILLRACE_ENCRYPTION_KEY: KEY }));
 
   describe('three nats-servers', () => {
     let cluster: NatsCluster;
