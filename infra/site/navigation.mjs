@@ -98,7 +98,7 @@ export const NAVIGATION = [
       },
       {
         name: 'Watching',
-        pages: below('operations', ['alerts', 'metrics', 'alarms', 'traces', 'statistics', 'redis-operations', 'admin-api']),
+        pages: below('operations', ['alerts', 'metrics', 'alarms', 'traces', 'statistics', 'usage', 'redis-operations', 'admin-api']),
       },
       {
         name: 'Data',

@@ -41,6 +41,7 @@ import { type ParsedArguments, UsageError } from './parser.js';
 import { ProgressLine } from './progress-line.js';
 import { type ReachedInstallation, reachInstallation } from './reached-installation.js';
 import { roleCommand } from './role-command.js';
+import { labelsCommand, usageCommand } from './usage-command.js';
 
 export function runDbCommand(verb: string, asked: ParsedArguments, env: Environment): Promise<number> {
   return withInstallation(env, true, async (installation, config) => {
@@ -122,6 +123,12 @@ export async function runBranchCommand(verb: string, asked: ParsedArguments, env
   const { url, authorization } = await managementOf({ words: [], options: {}, flags: new Set() }, env);
   const mgmt = new Api(url, authorization);
   return branchCommand(verb, asked, { mgmt, write: (output) => void process.stdout.write(output) });
+}
+
+export async function runUsageCommand(verb: string, asked: ParsedArguments, env: Environment): Promise<number> {
+  const { url, authorization } = await managementOf({ words: [], options: {}, flags: new Set() }, env);
+  const deps = { mgmt: new Api(url, authorization), write: (output: string) => void process.stdout.write(output) };
+  return verb === 'usage' ? usageCommand(asked, deps) : labelsCommand(asked, deps);
 }
 
 /** The management API of the environment (`millrace env`), of `millrace login`, or of the process of the data directory. */

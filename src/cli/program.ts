@@ -42,6 +42,7 @@ const RUNS: RunVerbs = {
   journal: async (verb, asked) => (await import('./admin-commands.js')).runJournalCommand(verb, asked, env),
   branch: async (verb, asked) => (await import('./admin-commands.js')).runBranchCommand(verb, asked, env),
   role: async (verb, asked) => (await import('./admin-commands.js')).runRoleCommand(verb, asked, env),
+  usage: async (verb, asked) => (await import('./admin-commands.js')).runUsageCommand(verb, asked, env),
   vectors: async (verb, asked) => (await import('./vectors-command.js')).vectorsCommand(verb, asked, output.write),
   backup: async (verb, asked) => (await import('./backup-command.js')).backupCommand(verb, asked, { ...output, env }),
   encryption: async (verb, asked) =>

@@ -3,12 +3,14 @@
 import { hostname } from 'node:os';
 import type { DependencyContainer } from 'tsyringe';
 import { AlertNotices, AlertTeller, firingSubjects } from '../actors/alerts/index.js';
+import { UsageReporter, UsageReports } from '../actors/usage/index.js';
 import { readTlsFiles } from '../adapters/node/index.js';
 import { SmtpMailSender } from '../adapters/smtp/index.js';
 import { triggerDesk } from './queue-module.js';
 import * as tokens from './tokens.js';
 
 export function registerAlerts(c: DependencyContainer): void {
+  registerUsage(c);
   tokens.once(c, tokens.ALERT_NOTICES, () => {
     const { clock, random } = tokens.portsOf(c);
     const { accounts, view } = c.resolve(tokens.CONTROL);
@@ -22,6 +24,20 @@ export function registerAlerts(c: DependencyContainer): void {
       mail: mailSender(c),
       state: () => view.state,
       consoleUrl: () => publicUrlMgmt ?? c.resolve(tokens.MANAGEMENT_ADDRESS).url,
+    });
+  });
+}
+
+function registerUsage(c: DependencyContainer): void {
+  tokens.once(c, tokens.USAGE_REPORTS, () => {
+    const { accounts, view } = c.resolve(tokens.CONTROL);
+    return new UsageReports({
+      ...tokens.portsOf(c),
+      accounts,
+      statistics: c.resolve(tokens.STATISTICS),
+      queues: c.resolve(tokens.QUEUE_GATEWAY),
+      destinations: c.resolve(tokens.HTTP_OUT),
+      state: () => view.state,
     });
   });
 }
@@ -49,6 +65,7 @@ export async function startAlerts(c: DependencyContainer): Promise<void> {
   const notices = c.resolve(tokens.ALERT_NOTICES);
   const firing = (rule: Parameters<typeof firingSubjects>[0]) => firingSubjects(rule, readings);
   await life.run(new AlertTeller({ ...ports, control, notices, isOwner, firing }, config.alerts.alertLookMs));
+  await life.run(new UsageReporter({ ...ports, control, isOwner, reports: c.resolve(tokens.USAGE_REPORTS) }));
 }
 
 function mailSender(c: DependencyContainer): SmtpMailSender | undefined {

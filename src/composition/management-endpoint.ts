@@ -57,6 +57,7 @@ export function managementEndpoint(c: DependencyContainer, options: ManagementEn
     branches: branchesOf(c, options),
     removal: c.resolve(tokens.REMOVAL),
     alerts: c.resolve(tokens.ALERT_NOTICES),
+    usage: c.resolve(tokens.USAGE_REPORTS),
     pendingDocuments: pendingDocuments(c.resolve(tokens.GATEWAY), c.resolve(tokens.SEARCH)),
     pricesOf: () => prices,
     signIns: guard.of('management'),

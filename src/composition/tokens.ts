@@ -10,6 +10,7 @@ import type { DatabaseKeeper, InstallationCopy, ProcessControl } from '../actors
 import type { KvDeliveries, KvOwner, KvShardGateway } from '../actors/kv-shard/index.js';
 import type { ProcessTrials, QueueOwner, QueueShardGateway } from '../actors/queue/index.js';
 import type { ClockWatch, GuardedClock, Membership, Session, ShardCaller } from '../actors/runtime/index.js';
+import type { UsageReports } from '../actors/usage/index.js';
 import type { SocketHttpOut, StandardWebhooks } from '../adapters/http-delivery/index.js';
 import type { JetStreamObjectStore, Names, NatsConnections } from '../adapters/nats/index.js';
 import type { AwaitedStart, JournalTotal, NatsOpening, OpenedNats } from '../adapters/nats/installation/index.js';
@@ -134,6 +135,7 @@ export const TRIALS = token<ProcessTrials>('TrialRuns');
 /** Registered if providers are configured. */
 export const IDENTITY_PROVIDERS = token<IdentityProviders>('IdentityProviders');
 export const ALERT_NOTICES = token<AlertNotices>('AlertNotices');
+export const USAGE_REPORTS = token<UsageReports>('UsageReports');
 /** The management endpoint's own address, once it listens. */
 export const MANAGEMENT_ADDRESS = token<{ url: string | undefined }>('ManagementAddress');
 export const BACKUP_JOBS = token<JobProcesses<ThreadTask, KeepRequest, KeptState>>('BackupJobs');

@@ -50,4 +50,5 @@ export * from './timers.js';
 export * from './tracing.js';
 export * from './trial-runs.js';
 export * from './triggers.js';
+export * from './usage-documents.js';
 export * from './webhook-signer.js';

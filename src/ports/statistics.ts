@@ -102,6 +102,8 @@ export interface AccountDay {
   readonly workflowRequests: number;
   /** Runs that began. */
   readonly workflowRuns: number;
+  /** Messages that the queue has accepted. */
+  readonly messages: number;
   readonly bandwidthBytes: number;
 }
 

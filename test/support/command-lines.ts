@@ -15,6 +15,7 @@ const NOTHING: RunVerbs = {
   journal: nobody,
   branch: nobody,
   role: nobody,
+  usage: nobody,
   vectors: nobody,
   backup: nobody,
   encryption: nobody,

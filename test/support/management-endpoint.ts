@@ -2,10 +2,13 @@
  * The management face on a free port, over the real decider in memory. Every answer is held against the OpenAPI document
  * that the face itself serves.
  */
+
 import { ManagementGrants } from '../../src/actors/control/index.js';
 import { NodeRandom } from '../../src/adapters/node/index.js';
 import type { AlertRule } from '../../src/domain/control/index.js';
+import type { UsageDocument } from '../../src/domain/statistics/index.js';
 import { createManagementServer, type ManagementServerParts } from '../../src/edge/index.js';
+import { EXAMPLE_ID } from '../../src/edge/management/example-id.js';
 import { AREAS } from '../../src/edge/openapi/index.js';
 import { type AccountId, type BackupId, type DatabaseId, FORMAT_LEVEL, MillraceError } from '../../src/kernel/index.js';
 import type {
@@ -17,6 +20,7 @@ import type {
   MergeOrder,
   TestedChannel,
   UndoOrder,
+  UsageDocuments,
 } from '../../src/ports/index.js';
 import { hashSecret, newAccountId, newQueueToken, newSecretText, uuidOf } from '../../src/protocol/index.js';
 import { misfits } from './json-schema.js';
@@ -132,6 +136,19 @@ class SaidAlerts implements AlertTests {
   }
 }
 
+class SaidUsage implements UsageDocuments {
+  async documentOf(_account: AccountId, month: number): Promise<UsageDocument> {
+    const row = { requests: 7, messages: undefined, storedBytes: 5, transferredBytes: 9, busiestDay: 4 };
+    const labels = { costCentre: '=4711', team: 'shop, "one"' };
+    const database = { kind: 'database', id: EXAMPLE_ID, name: 'main', labels, dailyQuota: 8, ...row } as const;
+    return { month, rows: [database] };
+  }
+
+  refusalOf(url: string): string | undefined {
+    return url.includes('10.0.0.1') ? 'the address is private' : undefined;
+  }
+}
+
 interface DescribedAnswer {
   readonly content: Record<string, { schema: object }>;
 }
@@ -185,6 +202,7 @@ export class ManagementHarness {
       backups: this.backups,
       branches: this.branches,
       alerts: this.alerts,
+      usage: new SaidUsage(),
       removal: { remove: (database, partitions) => void this.removed.push([database, partitions]) },
       clock: { nowMs: () => this.control.nowMs, monotonicMs: () => realTime.monotonicMs() },
       timers: realTime,
@@ -307,7 +325,8 @@ export class ManagementHarness {
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     const text = await response.text();
-    const json: unknown = text === '' ? undefined : JSON.parse(text);
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+    const json: unknown = text === '' || !isJson ? undefined : JSON.parse(text);
     const found = this.document === undefined ? undefined : this.#operationOf(method, path);
     if (found !== undefined && response.status === 200) this.answered.add(found.name);
     return {

@@ -86,6 +86,7 @@ export class SaidStatistics implements Statistics {
           requests: isOver ? 100 : 0,
           workflowRequests: isOver ? 20 : 0,
           workflowRuns: isOver ? 5 : 0,
+          messages: isOver ? 80 : 0,
           bandwidthBytes: isOver ? 9000 : 0,
         };
       }),

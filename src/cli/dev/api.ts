@@ -8,6 +8,17 @@ export class Api {
 
   /** @param body a text unchanged, other values as JSON. @throws RefusedAnswer for any status but 2xx */
   async ask(method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) {
+    const text = await this.text(method, path, body, headers);
+    return text === '' ? undefined : (JSON.parse(text) as unknown);
+  }
+
+  /** The same with the answer as it is. */
+  async text(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<string> {
     const answer = await fetch(this.url + path, {
       method,
       headers: { ...headers, ...(this.authorization !== undefined && { authorization: this.authorization }) },
@@ -15,7 +26,7 @@ export class Api {
     });
     const text = await answer.text();
     if (!answer.ok) throw new RefusedAnswer(`${method} ${path}: ${answer.status} ${text}`, answer.status);
-    return text === '' ? undefined : (JSON.parse(text) as unknown);
+    return text;
   }
 }
 

@@ -36,6 +36,7 @@ export type RunVerbs = Readonly<
     | 'journal'
     | 'branch'
     | 'role'
+    | 'usage'
     | 'vectors'
     | 'backup'
     | 'encryption'
@@ -67,16 +68,8 @@ export function commandTree(runs: RunVerbs): Command {
     .option('--database <database>', 'the database (the first one of the account)')
     .option('--account <account>', "the account (the only person's)");
   addLoginLines(root, runs.process);
-  verb(
-    root,
-    'mcp',
-    'serves the API to programs that speak the Model Context Protocol, over stdin and stdout',
-    runs.process,
-  )
-    .option('--allow-changes', 'offers operations that change data; without it only those that read')
-    .option('--only <areas>', 'only these, separated by commas: kv, queue, search, vector, management, operators')
-    .option('--account <account>', "the account (the only person's)")
-    .addHelpText('after', MCP);
+  addMcpLine(root, runs.process);
+  addUsageLines(root, runs.usage);
   verb(
     root,
     'reload',
@@ -111,6 +104,26 @@ export function commandTree(runs: RunVerbs): Command {
   dataVerb(root, 'version', 'prints the version', runs.process);
   verb(root, 'complete [words...]', 'answers the completion scripts', runs.process, { hidden: true });
   return root;
+}
+
+function addMcpLine(root: Command, run: RunVerb): void {
+  verb(root, 'mcp', 'serves the API to programs that speak the Model Context Protocol, over stdin and stdout', run)
+    .option('--allow-changes', 'offers operations that change data; without it only those that read')
+    .option('--only <areas>', 'only these, separated by commas: kv, queue, search, vector, management, operators')
+    .option('--account <account>', "the account (the only person's)")
+    .addHelpText('after', MCP);
+}
+
+function addUsageLines(root: Command, run: RunVerb): void {
+  dataVerb(root, 'usage', 'shows the use of each database, queue and index of the account in a month', run)
+    .option('--month <month>', 'the month in UTC, like 2026-11 (the present one)')
+    .option('--csv', 'prints a table for spreadsheets, with a column for each label');
+  dataVerb(
+    root,
+    'labels [words...]',
+    'lists labels, or sets those of a database, queue or index; an empty value removes one',
+    run,
+  ).usage('[options] [database|queue|index ID NAME=VALUE ...]');
 }
 
 function addLoginLines(root: Command, run: RunVerb): void {

@@ -80,6 +80,9 @@ export const AUDIT_ACTIONS = {
   deleteRole: [78, 'Delete Role'],
   assignRole: [79, 'Assign Role'],
   unassignRole: [80, 'Unassign Role'],
+  setLabels: [81, 'Set Labels'],
+  setUsageReport: [82, 'Set Usage Report'],
+  deleteUsageReport: [83, 'Delete Usage Report'],
 } as const satisfies Readonly<Record<string, readonly [number, string]>>;
 
 export type AuditAction = keyof typeof AUDIT_ACTIONS;

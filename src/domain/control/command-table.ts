@@ -75,6 +75,13 @@ import {
 import { decideDeleteTrigger, decideListTriggers, decideSetTrigger } from './decide-management-triggers.js';
 import { decideEndSession, decideFold, decideLease, decideReturn } from './decide-quota.js';
 import { decideBeginSession, decideListSessions, decideSessionTokens, decideSetPersonRoles } from './decide-sign-in.js';
+import {
+  decideEndUsageReport,
+  decideGetUsageReport,
+  decideListLabels,
+  decideSetLabels,
+  decideSetUsageReport,
+} from './decide-usage.js';
 import { decideDeleteUser, decideIssueToken, decideSetUser } from './decide-users.js';
 import type { Decision } from './decision.js';
 import type { ControlState } from './state.js';
@@ -205,6 +212,14 @@ export const CONTROL_COMMANDS: ControlTable = {
   },
   DeleteTrigger: { decide: decideDeleteTrigger },
   ListTriggers: { decide: decideListTriggers, isRead },
+  SetLabels: {
+    decide: decideSetLabels,
+    bytes: ({ labels }) => CONTROL_COMMAND_BYTES + ROW_BYTES * labels.length,
+  },
+  ListLabels: { decide: decideListLabels, isRead },
+  SetUsageReport: { decide: decideSetUsageReport },
+  GetUsageReport: { decide: decideGetUsageReport, isRead },
+  EndUsageReport: { decide: decideEndUsageReport },
 };
 
 export function rowOfControl(command: ControlCommand): ControlRow {

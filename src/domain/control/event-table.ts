@@ -147,6 +147,11 @@ const CONTROL_EVENTS: EventTable = {
   ProviderPersonSet: { evolve: providerPersonSet, isAwaited, leavesAccess },
   SessionBegan: { evolve: sessionBegan, isAwaited, leavesAccess },
   SessionTokensSet: { evolve: sessionTokensSet, leavesAccess },
+  LabelsSet: { evolve: ({ id, labels }, { usageRecords }) => usageRecords.putLabels({ id, labels }), leavesAccess },
+  UsageReportSet: {
+    evolve: ({ type: _, atMs: __, ...report }, { usageRecords }) => usageRecords.putReport(report),
+    leavesAccess,
+  },
 };
 
 export function rowOfControlEvent(event: ControlEvent): ControlEventRow {

@@ -51,6 +51,7 @@ import { sealedSecret } from './sealed-secret.js';
 import { signInSessionFields } from './sign-in-sessions.js';
 import { signedOutFields } from './signed-out.js';
 import { trigger } from './triggers.js';
+import { labelsFields, usageReportFields } from './usage-records.js';
 
 export const controlEvents = {
   AccountCreated: openKind(1, {
@@ -189,6 +190,10 @@ export const controlEvents = {
   RoleDeleted: openKind(54, { account: accountId, name: looseText(), atMs: integer }),
   RoleAssigned: openKind(55, { assignment: roleAssignment }),
   RoleUnassigned: openKind(56, { id: looseText(), account: accountId, atMs: integer }),
+  /** All labels of a database, queue or index. */
+  LabelsSet: openKind(57, { ...labelsFields, atMs: integer }),
+  /** The report in absolute form; an empty URL: none. */
+  UsageReportSet: openKind(58, { ...usageReportFields, atMs: integer }),
   // ── in snapshots only ──
   AlertRestored: openKind(46, { alert }),
   SearchTombstoneRestored: openKind(37, {

@@ -53,6 +53,7 @@ export function databaseDeleted({ database, atMs }: ControlEventOf<'DatabaseDele
   state.dropUsers(database);
   state.dropCounts(database);
   state.triggers.dropOfDatabase(database);
+  state.usageRecords.drop(database);
   for (const { id } of state.backups.of(database)) state.backups.delete(id);
 }
 
@@ -121,6 +122,7 @@ export function searchIndexSet(event: ControlEventOf<'SearchIndexSet'>, state: C
 export function searchIndexDeleted({ index, atMs }: ControlEventOf<'SearchIndexDeleted'>, state: ControlState): void {
   state.search.put({ ...existingIndex(state, index), tokens: undefined, deletedAtMs: atMs });
   state.dropCounts(index);
+  state.usageRecords.drop(index);
 }
 
 export function searchTombstoneRestored(

@@ -13,6 +13,8 @@ import { text } from '../../kernel/schema/index.js';
 
 export const accountId = text<AccountId>();
 export const databaseId = text<DatabaseId>();
+/** Of a database, a search index or a queue. */
+export const labeledId = text<DatabaseId | AccountId>();
 export const sessionId = text<SessionId>();
 export const apiKeyId = text<ApiKeyId>();
 export const backupId = text<BackupId>();

@@ -35,3 +35,4 @@ export {
   type ControlStateOptions,
 } from './state.js';
 export * from './triggers.js';
+export type { Label, LabeledId, LabelsOfOne } from './usage-records.js';

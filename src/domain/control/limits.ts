@@ -122,6 +122,9 @@ export const MAX_ALERTS = 10_000;
 export const MAX_ALERT_TEXT = 256;
 /** As long as the longest name of a key, and most URLs. */
 export const MAX_ALERT_TARGET = 512;
+/** Labels of one database, queue or index: a few words for those who divide costs. */
+export const MAX_OBJECT_LABELS = 16;
+export const MAX_LABEL_VALUE = 128;
 /** Logs are kept for about this time. */
 export const MAX_ALERT_WINDOW_SECONDS = 7 * 86_400;
 /** Triggers of one database: each has its own reader of the database's journal. */

@@ -43,6 +43,7 @@ import { type SealedSecret, sealedSecret } from './sealed-secret.js';
 import { signInSession, signInSessionFields } from './sign-in-sessions.js';
 import { signedOutFields } from './signed-out.js';
 import { trigger } from './triggers.js';
+import { label, labelsFields, usageReportFields } from './usage-records.js';
 
 const newSearchIndex = openRecord({ ...newSearchIndexFields, tokens: searchTokens, vectors: trailing(vectorShape) });
 export type NewSearchIndex = TypeOf<typeof newSearchIndex>;
@@ -167,7 +168,22 @@ export const managementCommands = {
   DeleteTrigger: openKind(57, { account: accountId, trigger: triggerId }),
   /** Answered with `TriggersAre`. */
   ListTriggers: openKind(58, ofAccount),
+  /** Of one of the three. Labels without a value are removed, others of the object stay. Answered with `LabelsAre`. */
+  SetLabels: openKind(70, {
+    account: accountId,
+    database: absent(databaseId),
+    index: absent(databaseId),
+    queue: absent(accountId),
+    labels: listOf(label),
+  }),
+  /** Answered with `LabelsAre`. */
+  ListLabels: openKind(71, ofAccount),
+  /** `month`: the last one without a report. Answered with `UsageReportIs`. */
+  SetUsageReport: openKind(72, usageReportFields),
+  GetUsageReport: openKind(73, ofAccount),
   // ── sent by the owner of the control shard itself ──
+  /** The queue has accepted the report of the month. */
+  EndUsageReport: openKind(74, { account: accountId, month: integer }),
   /** All present subjects of each of these rules. */
   ObserveAlerts: openKind(54, {
     observed: listOf(openRecord({ account: accountId, rule: alertRuleId, firing: listOf(firingSubject) })),
@@ -194,6 +210,9 @@ export const managementReplies = {
   /** Alerts newest first. */
   AlertsAre: openKind(25, { rules: listOf(alertRule), alerts: listOf(alert) }),
   AlertsNoted: openKind(26, {}),
+  LabelsAre: openKind(32, { labels: listOf(openRecord(labelsFields)) }),
+  /** An empty URL: no reports. */
+  UsageReportIs: openKind(33, usageReportFields),
   OneTrigger: openKind(27, { trigger }),
   /** Both oldest first; `databases` are those that the account may name in a trigger. */
   TriggersAre: openKind(28, {

@@ -48,6 +48,8 @@ export function* rebuildingEvents(state: ControlState): Iterable<ControlEvent> {
     yield { type: 'ProviderPersonSet', ...person, atMs };
   }
   for (const session of state.sessions.byName.values()) yield { type: 'SessionBegan', ...session };
+  for (const labels of sorted(state.usageRecords.labels)) yield { type: 'LabelsSet', ...labels, atMs: 0 };
+  for (const report of sorted(state.usageRecords.reports)) yield { type: 'UsageReportSet', ...report, atMs: 0 };
 }
 
 function* accountEvents(record: Account): Iterable<ControlEvent> {

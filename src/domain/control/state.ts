@@ -26,6 +26,7 @@ import { SearchIndexRecords } from './search-indexes.js';
 import { SignInSessions } from './sign-in-sessions.js';
 import { SignedOutSessions } from './signed-out.js';
 import { TriggerRecords } from './triggers.js';
+import { UsageRecords } from './usage-records.js';
 
 /** Records of database backups; their contents are in the object store. */
 class BackupRecords {
@@ -120,6 +121,7 @@ export class ControlState extends DayCounts {
   readonly sessions = new SignInSessions();
   readonly providerPeople = new ProviderPeople();
   readonly roles = new RoleRecords();
+  readonly usageRecords = new UsageRecords();
   readonly alerts = new AlertRecords();
   readonly triggers = new TriggerRecords();
   readonly audit: AuditLog;
@@ -201,6 +203,7 @@ export class ControlState extends DayCounts {
     this.alerts.dropOf(id);
     this.triggers.dropOf(id);
     this.roles.dropOf(id);
+    this.usageRecords.drop(id);
   }
 
   #unindexAccount(account: Account): void {

@@ -291,7 +291,14 @@ const STATISTICS = {
     BEHIND,
   ),
   QueueDay: recordSchema<AccountDay>(
-    { day: WHOLE, requests: NUMBER, workflowRequests: NUMBER, workflowRuns: NUMBER, bandwidthBytes: NUMBER },
+    {
+      day: WHOLE,
+      requests: NUMBER,
+      workflowRequests: NUMBER,
+      workflowRuns: NUMBER,
+      messages: NUMBER,
+      bandwidthBytes: NUMBER,
+    },
     {},
   ),
 };

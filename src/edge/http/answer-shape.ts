@@ -15,6 +15,14 @@ export type AnswerShape =
 /** JSON schemas of server-sent events, by event name. */
 type EventShapes = Readonly<Record<string, JsonSchema>>;
 
+/** An answer of a JSON route in another form, which the caller asked for. */
+export class PlainAnswer {
+  constructor(
+    readonly type: string,
+    readonly text: string,
+  ) {}
+}
+
 export function one(type: ClassOf<object>): AnswerShape {
   return { kind: 'object', of: type };
 }

@@ -13,6 +13,7 @@ import { getOrCreate, STRANGERS } from '../../kernel/index.js';
 import type { ManagementGrant } from '../../ports/index.js';
 import { MANAGEMENT_REFUSALS, managementRefusalOf, queueBodyTooLarge, SHARED_REFUSALS } from '../error-map.js';
 import { PRIVATE_HEADERS } from '../http/answer.js';
+import { PlainAnswer } from '../http/answer-shape.js';
 import { answer, answersRefusals, createApplication, readsBody, type Stage } from '../http/application.js';
 import { basicCredentials, bearerToken } from '../http/credentials.js';
 import { isLongBody, MAX_STRANGERS_BODY_BYTES, RequestBodyReader } from '../http/index.js';
@@ -97,7 +98,8 @@ export function createManagementApp(endpoint: ManagementEndpoint, routes: readon
     }
     const query = requestOf(route.query, context.query);
     const input = requestOf(route.body, route.body === Nothing ? {} : fields.neutral(jsonOf(bytes)));
-    const made = async () => JSON.stringify(fields.spelled(await route.handle(call, { path, query, body: input })));
+    const handled = () => route.handle(call, { path, query, body: input });
+    const made = async () => JSON.stringify(fields.spelled(await handled()));
     if (route.isConstant === true) {
       const isCompressed = context.acceptsEncodings('gzip', 'identity') === 'gzip';
       const text = await constants.textOf({ route, fields, isCompressed }, made);
@@ -105,9 +107,11 @@ export function createManagementApp(endpoint: ManagementEndpoint, routes: readon
       answer(context, { status: 200, text, type: TYPE, headers, isLast: endpoint.isDraining });
       return;
     }
-    const text = await made();
+    const result = await handled();
     const headers = { ...PRIVATE_HEADERS, ...staleHeader(call) };
-    answer(context, { status: 200, text, type: TYPE, headers, isLast: endpoint.isDraining });
+    const isPlain = result instanceof PlainAnswer;
+    const text = isPlain ? result.text : JSON.stringify(fields.spelled(result));
+    answer(context, { status: 200, text, type: isPlain ? result.type : TYPE, headers, isLast: endpoint.isDraining });
   });
   return createApplication('management', log, [
     ...mount,
@@ -140,7 +144,7 @@ function judges(endpoint: ManagementEndpoint, openPaths: ReadonlySet<string>): S
 }
 
 const acceptsJson: Stage<State> = (context, next) => {
-  if (context.accepts('json') === false) throw new RefusedRequest(MANAGEMENT_REFUSALS.jsonOnly);
+  if (context.accepts('json', 'text/csv') === false) throw new RefusedRequest(MANAGEMENT_REFUSALS.jsonOnly);
   return next();
 };
 

@@ -13,6 +13,7 @@ import type {
   Random,
   Sealing,
   Statistics,
+  UsageDocuments,
 } from '../../ports/index.js';
 import { uuidOf } from '../../protocol/index.js';
 import { BurstLimiter } from '../http/burst-limiter.js';
@@ -60,6 +61,7 @@ export interface ManagementEndpointParts extends EndpointParts<ManagementEndpoin
   readonly sealing: () => Sealing;
   /** Undefined: calls for statistics or backups get 503. */
   readonly statistics?: Statistics | undefined;
+  readonly usage?: UsageDocuments | undefined;
   readonly backups?: Backups | undefined;
   /** Undefined: calls for branches get 503. */
   readonly branches?: Branches | undefined;

@@ -235,6 +235,7 @@ function accountDay([day, bucket]: readonly [number, Bucket]): AccountDay {
     requests: bucket.at(QUEUE_PLACES.requests),
     workflowRequests: bucket.at(QUEUE_PLACES.workflowRequests),
     workflowRuns: bucket.at(QUEUE_PLACES.runsStarted),
+    messages: bucket.at(QUEUE_PLACES.created),
     bandwidthBytes: QUEUE_BYTES.reduce((sum, place) => sum + bucket.at(place), 0),
   };
 }

@@ -49,6 +49,8 @@ const OURS = [
   ...['POST /v2/kv/database/{id}/branches', 'GET /v2/kv/database/{id}/branches', 'POST /v2/kv/database/{id}/undo'],
   ...['GET /v2/kv/branch/{id}', 'DELETE /v2/kv/branch/{id}', 'GET /v2/kv/branch/{id}/diff'],
   ...['POST /v2/kv/branch/{id}/merge', 'GET /v2/kv/branch/{id}/messages'],
+  ...['GET /v2/usage', 'GET /v2/usage/webhook', 'POST /v2/usage/webhook', 'DELETE /v2/usage/webhook'],
+  ...['GET /v2/labels', 'PATCH /v2/labels/{kind}/{id}'],
   'GET /openapi.json',
 ];
 
@@ -65,6 +67,7 @@ const WITHOUT_ID = [
   'POST /v2/alerts',
   'POST /v2/roles',
   'POST /v2/role-assignments',
+  'POST /v2/usage/webhook',
 ];
 
 describe('management API: every documented route', () => {
@@ -271,6 +274,14 @@ describe('management API: every documented route', () => {
     await face.ok('GET', '/v2/alerts/history');
     await face.ok('DELETE', alert);
     await face.ok('GET', '/v2/kv/stats');
+    const labels = '/v2/labels/index/';
+    const labeled = await face.newSearchIndex();
+    await face.ok('PATCH', labels + labeled, body('PATCH /v2/labels/{kind}/{id}'));
+    await face.ok('GET', '/v2/labels');
+    await face.ok('GET', '/v2/usage');
+    await face.ok('POST', '/v2/usage/webhook', body('POST /v2/usage/webhook'));
+    await face.ok('GET', '/v2/usage/webhook');
+    await face.ok('DELETE', '/v2/usage/webhook');
     await face.ok('GET', '/openapi.json', { as: null });
 
     const never = face.documented.filter((name) => !face.answered.has(name));

@@ -21,6 +21,7 @@ describe('completion', () => {
     journal: never,
     branch: never,
     role: never,
+    usage: never,
     vectors: never,
     backup: never,
     encryption: never,

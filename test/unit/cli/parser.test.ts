@@ -17,6 +17,7 @@ const TREE = commandTree({
   journal: never,
   branch: never,
   role: never,
+  usage: never,
   vectors: never,
   backup: never,
   encryption: never,

@@ -107,6 +107,8 @@ export const GOLDEN_CONTROL_REPLIES: { readonly [Type in ControlReply['type']]: 
   ],
   SignedOut: [{ type: 'SignedOut' }],
   SessionIs: [{ type: 'SessionIs', name: 'ses_1' }],
+  LabelsAre: [{ type: 'LabelsAre', labels: [{ id: database.id, labels: [{ name: 'costCentre', value: '42' }] }] }],
+  UsageReportIs: [{ type: 'UsageReportIs', account: account.id, url: 'https://a.example/u', month: 682 }],
   SessionsAre: [
     {
       type: 'SessionsAre',

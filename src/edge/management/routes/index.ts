@@ -12,6 +12,7 @@ import { QUEUE_ACCOUNT_ROUTES } from './queue-accounts.js';
 import { ROLE_ROUTES } from './roles.js';
 import { SEARCH_INDEX_ROUTES } from './search-indexes.js';
 import { TEAM_ROUTES } from './teams.js';
+import { USAGE_ROUTES } from './usage.js';
 import { VECTOR_INDEX_ROUTES } from './vector-indexes.js';
 
 export const MANAGEMENT_ROUTES: readonly ManagementRoute[] = [
@@ -28,4 +29,5 @@ export const MANAGEMENT_ROUTES: readonly ManagementRoute[] = [
   ...PEOPLE_SESSION_ROUTES,
   ...ROLE_ROUTES,
   ...ALERT_ROUTES,
+  ...USAGE_ROUTES,
 ];

@@ -303,6 +303,8 @@ export const GOLDEN_EVENTS: { readonly [Type in ControlEvent['type']]: Extract<C
   },
   RoleUnassigned: { type: 'RoleUnassigned', id: 'asg_0123456789abcdef', account, atMs },
   SessionTokensSet: { type: 'SessionTokensSet', name: 'ses_0123456789abcdef', tokens: '2.sealed', atMs },
+  LabelsSet: { type: 'LabelsSet', id: database, labels: [{ name: 'costCentre', value: '42' }], atMs },
+  UsageReportSet: { type: 'UsageReportSet', account, url: 'https://a.example/usage', month: 682, atMs },
   FormatRaised: { type: 'FormatRaised', level: 2, by: 'root@host', atMs },
   AlertRuleSet: { type: 'AlertRuleSet', rule: ALERT_RULE, atMs },
   TriggerSet: { type: 'TriggerSet', trigger: GOLDEN_TRIGGER, atMs },

@@ -1,0 +1,2 @@
+/** Monthly reports of the use of accounts. */
+export { UsageReporter, UsageReports } from './usage-reporter.js';
