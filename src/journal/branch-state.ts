@@ -8,7 +8,6 @@
  *       and then reads the references, so that a referenced segment is never removed
  */
 import { encodeManifest, NO_HASH, sha256 } from '../codec/envelope/index.js';
-import { RespCommandReader } from '../codec/resp/index.js';
 import { MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
 import {
   entrySections,
@@ -34,40 +33,6 @@ import { chainAfter, readEntries } from './entry-reader.js';
 import { journalEndAt } from './journal-end.js';
 import { beginningFor } from './replay.js';
 import type { StoredManifest } from './snapshot-store.js';
-
-/** The names of effects about messages, and about the partition itself, begin with these. */
-const OF_THE_QUEUE = 'QUEUE.';
-const OF_THE_PARTITION = 'PARTITION.';
-
-/**
- * The same commands without CONFIG, QUEUE and PARTITION, as parts of the given pieces.
- * @param pieces        RESP, each of complete commands
- * @param yieldWhenDue  called after each command of an examined piece; it returns a promise to wait for, now and then
- */
-export async function* withoutParameters(
-  pieces: AsyncIterable<Uint8Array>,
-  yieldWhenDue?: () => Promise<void> | undefined,
-): AsyncGenerator<Uint8Array> {
-  for await (const piece of pieces) {
-    const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
-    if (!bytes.includes('\r\nCONFIG\r\n') && !bytes.includes(OF_THE_QUEUE) && !bytes.includes(OF_THE_PARTITION)) {
-      yield piece;
-      continue;
-    }
-    const reader = new RespCommandReader(bytes);
-    let from = 0;
-    for (let at = 0, words = reader.next(); words !== undefined; at = reader.offset, words = reader.next()) {
-      const [name = ''] = words;
-      if (name === 'CONFIG' || name.startsWith(OF_THE_QUEUE) || name.startsWith(OF_THE_PARTITION)) {
-        if (at > from) yield bytes.subarray(from, at);
-        from = reader.offset;
-      }
-      const due = yieldWhenDue?.();
-      if (due !== undefined) await due;
-    }
-    if (from < bytes.length) yield bytes.subarray(from);
-  }
-}
 
 /** A snapshot may be removed while it is being referred to. */
 const TRIES = 5;

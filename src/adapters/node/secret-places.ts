@@ -1,6 +1,7 @@
 /**
  * Reads secrets from the places that settings name: a file, another variable of the environment, or the output of a
  * command, for example of a key service. One line end at the end of the text is removed, as editors and commands add it.
+ * Also reads the certificate of the endpoints with its key.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';

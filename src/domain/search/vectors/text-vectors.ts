@@ -1,6 +1,6 @@
 /**
- * Sparse vectors of texts, so that the inner product of a query and a document is BM25 without the rarity of words: that
- * is a weight of the query. Texts are English: common words are left out, and words are reduced to their stem.
+ * Vectors of texts, and the scores of vectors. The inner product of a query's and a document's sparse vector is BM25
+ * without the rarity of words: that is a weight of the query. Texts are English: common words are left out, and words are reduced to their stem.
  */
 import { stemmer } from '@orama/stemmers/english';
 import type { PackedVectors, QueryVector } from '../../vector-graph/index.js';
