@@ -13,7 +13,7 @@ import { eventually } from '../../../support/eventually.js';
 const JOBS = new URL('../../../../src/adapters/node/jobs/', import.meta.url).href;
 const SILENT = 'setInterval(() => {}, 1000)';
 /** An entry like those of the program, with this work. */
-const entryOf = (work: string) => `import { doJob } from '${JOBS}job-entry.js';
+const entryOf = (work: string) => `import { doJob } from '${JOBS}job-processes.js';
 await doJob('a test', 0, async ({ job, installation }, log) => { ${work} });`;
 
 type Processes = JobProcesses<string, string, unknown>;
