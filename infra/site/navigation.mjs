@@ -102,7 +102,7 @@ export const NAVIGATION = [
       },
       {
         name: 'Data',
-        pages: below('operations', ['backups', 'backups-elsewhere', 'encryption', 'audit', 'read-models', 'disk']),
+        pages: below('operations', ['backups', 'backups-elsewhere', 'encryption', 'audit', 'audit-export', 'read-models', 'disk']),
       },
       {
         name: 'Machines',

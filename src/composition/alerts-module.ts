@@ -59,6 +59,7 @@ export async function startAlerts(c: DependencyContainer): Promise<void> {
     queues: c.resolve(tokens.QUEUE_GATEWAY),
     triggers: triggerDesk(c),
     copy: tokens.ifRegistered(c, tokens.INSTALLATION_COPY),
+    auditFiles: tokens.ifRegistered(c, tokens.AUDIT_FILES),
     certificate: async () => (await readTlsFiles(config.endpoints))?.cert,
   };
   const isOwner = () => c.resolve(tokens.CONTROL).isOwner();

@@ -1,5 +1,6 @@
 /** Background duties of the control shard's owner with the data of databases. */
 import type { DependencyContainer } from 'tsyringe';
+import { AuditFileWriter } from '../actors/audit/index.js';
 import {
   BranchSweep,
   DailyBackups,
@@ -14,7 +15,7 @@ import {
 import { MAX_REPLACEMENT_BYTES, PartitionRemoval } from '../actors/kv-shard/index.js';
 import { SessionSweep } from '../actors/runtime/index.js';
 import { placeOptionsOf } from '../adapters/backups/index.js';
-import { JobProcesses, keyIdOf, VERSION } from '../adapters/node/index.js';
+import { AuditDirectory, JobProcesses, keyIdOf, VERSION } from '../adapters/node/index.js';
 import type { CopyNews } from '../journal/backup/index.js';
 import { type CopyJob, copiedParts } from './copy-installation.js';
 import { triggerDesk } from './queue-module.js';
@@ -53,6 +54,13 @@ export function registerDuties(c: DependencyContainer): void {
   tokens.once(c, tokens.BACKUPS, backups);
   if (c.resolve(tokens.CONFIG).backups.backupTo !== undefined)
     tokens.once(c, tokens.INSTALLATION_COPY, installationCopy);
+  const { auditDir } = c.resolve(tokens.CONFIG).storage;
+  if (auditDir !== undefined) {
+    tokens.once(c, tokens.AUDIT_FILES, () => {
+      const isOwner = () => c.resolve(tokens.CONTROL).isOwner();
+      return new AuditFileWriter({ ...tokens.portsOf(c), files: new AuditDirectory(auditDir), isOwner });
+    });
+  }
   tokens.once(c, tokens.REMOVAL, () => {
     const { timers, log } = tokens.storagePortsOf(c);
     return new PartitionRemoval({ gateway: c.resolve(tokens.GATEWAY), timers, log });
@@ -75,6 +83,8 @@ export async function startDuties(c: DependencyContainer): Promise<void> {
   const shared = { state: () => control.view.state, isOwner, clock, timers, log };
   const copy = tokens.ifRegistered(c, tokens.INSTALLATION_COPY);
   if (copy !== undefined) await life.run(copy);
+  const auditFiles = tokens.ifRegistered(c, tokens.AUDIT_FILES);
+  if (auditFiles !== undefined) await life.run(auditFiles);
   await life.run(new DailyBackups({ ...shared, control: control.client, backups: keeper }));
   await life.run(new DeletedData({ ...shared, removal }));
   const gateway = c.resolve(tokens.GATEWAY);

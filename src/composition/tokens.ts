@@ -5,6 +5,7 @@
 import 'reflect-metadata';
 import { container, type DependencyContainer, type InjectionToken, instanceCachingFactory } from 'tsyringe';
 import type { AlertNotices } from '../actors/alerts/index.js';
+import type { AuditFileWriter } from '../actors/audit/index.js';
 import type { ClusterLook } from '../actors/cluster/index.js';
 import type { DatabaseKeeper, InstallationCopy, ProcessControl } from '../actors/control/index.js';
 import type { KvDeliveries, KvOwner, KvShardGateway } from '../actors/kv-shard/index.js';
@@ -142,6 +143,8 @@ export const BACKUP_JOBS = token<JobProcesses<ThreadTask, KeepRequest, KeptState
 export const BRANCH_JOBS = token<JobProcesses<ThreadTask, BranchRequest, ReferredState>>('BranchJobs');
 /** Registered if a place of backups is configured. */
 export const INSTALLATION_COPY = token<InstallationCopy>('InstallationCopy');
+/** Registered if a directory of audit files is configured. */
+export const AUDIT_FILES = token<AuditFileWriter>('AuditFiles');
 export const BACKUPS = token<DatabaseKeeper>('Backups');
 export const REMOVAL = token<DataRemoval & { stop(): void }>('DataRemoval');
 /** In this process or in another, like the next two. */

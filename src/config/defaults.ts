@@ -232,6 +232,10 @@ export const DEFAULTS = {
     { ageMs: 7 * DAY_MS, bytes: 10 * GIB },
     'One week to notice a mistake, or less if the disk space runs out earlier.',
   ),
+  auditDir: unset(
+    'A directory for the audit log of all accounts: a file of JSON lines for each day, which Millrace never removes (docs/operations/audit-export.md).',
+    'no files',
+  ),
   journalTotalBytes: unset(
     'The size of all journals together; above it the largest journals drop history earlier. Entries that are not in two snapshots always stay.',
     'a quarter of the file system; 128GiB in a cluster',

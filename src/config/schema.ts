@@ -147,6 +147,7 @@ class StorageSettings {
   @setting(whole(1, 256)) readonly kvShards!: number;
   @setting(whole(1, 256)) readonly queueShards!: number;
   @setting(retention()) readonly auditRetention!: AuditRetentionSetting;
+  @setting(path('a directory')) readonly auditDir!: string | undefined;
   @setting(bytes(1024 * KIB, 1024 * 1024 * GIB)) readonly journalTotalBytes!: number | undefined;
   @setting(bytes(0, 1024 * GIB)) readonly diskReserveBytes!: number;
   @setting(whole(10, 10_000_000)) readonly snapshotEntries!: number;

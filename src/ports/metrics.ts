@@ -152,6 +152,10 @@ export const GAUGE_HELP = {
     help: 'Age of the newest write that may be missing at the place of backups, in the process that owns the control state.',
   },
   millrace_backup_full_age_seconds: { help: 'Age of the newest full backup at the place of backups.' },
+  millrace_audit_export_lag_seconds: {
+    help: 'Age of the oldest note of the audit log that is not exported, in the process that owns the control state.',
+    label: 'place',
+  },
   millrace_journal_total_bytes: { help: 'The limit of the bytes of all journals together.' },
   millrace_journal_excess_bytes: { help: 'Bytes of all journals together above millrace_journal_total_bytes.' },
 } as const;

@@ -15,6 +15,7 @@ import {
 import type { MessageFilter, QueueCommand, QueueReplyOf } from '../../domain/queue/index.js';
 import type { AccountId, ScheduleId } from '../../kernel/index.js';
 import {
+  type AuditWatch,
   type Clock,
   type ClusterWatch,
   type CopyReading,
@@ -49,6 +50,8 @@ export interface AlertReadingPorts {
   readonly state: () => ControlState;
   /** Undefined without a place of backups. */
   readonly copy: CopyWatch | undefined;
+  /** Undefined without files of the audit log. */
+  readonly auditFiles: AuditWatch | undefined;
   /** The certificate file of the endpoints, as PEM; undefined without TLS. */
   certificate(): Promise<Buffer | undefined>;
 }
@@ -80,11 +83,18 @@ export function firingSubjects(rule: AlertRule, ports: AlertReadingPorts): Promi
   return READINGS[rule.kind](rule, ports);
 }
 
-async function clusterSubjects(_rule: AlertRule, { cluster, copy }: AlertReadingPorts) {
+async function clusterSubjects(_rule: AlertRule, { cluster, copy, auditFiles }: AlertReadingPorts) {
   const alarms = (await cluster?.look())?.alarms ?? [];
   const subjects = alarms.map((text) => ({ subject: text, text }));
   const reading = copy?.reading();
-  return reading === undefined || reading.ageMs < OLD_COPY_MS ? subjects : [...subjects, oldCopy(reading)];
+  if (reading !== undefined && reading.ageMs >= OLD_COPY_MS) subjects.push(oldCopy(reading));
+  const failure = auditFiles?.failure();
+  if (failure !== undefined && failure.ageMs >= OLD_COPY_MS) {
+    const { place, ageMs, cause } = failure;
+    const text = `the audit log has not been written to ${place} for ${inWords(Math.floor(ageMs / 1000))}: ${cause}`;
+    subjects.push({ subject: place, text });
+  }
+  return subjects;
 }
 
 function oldCopy({ place, ageMs, failure }: CopyReading): FiringSubject {

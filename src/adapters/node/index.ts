@@ -1,3 +1,4 @@
+export * from './audit-directory.js';
 export * from './backup-directory.js';
 export * from './boot-time.js';
 export { coalescedTimer } from './coalesced-timer.js';

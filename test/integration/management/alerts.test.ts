@@ -1,10 +1,20 @@
-/** Alert rules in a real process: its notices reach a webhook, a Slack-compatible URL and a mailbox, once each. Proves ALN1, ALN2. */
+/**
+ * Alert rules in a real process: its notices reach a webhook, a Slack-compatible URL and a mailbox, once each. The audit log
+ * reaches its files, each note once. Proves ALN1, ALN2, AFW1, AF2.
+ */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Receiver } from '@upstash/qstash';
 import { expect } from 'chai';
 import { SMTPServer } from 'smtp-server';
 import { eventually } from '../../support/eventually.js';
 import { WIRE_ALIAS } from '../../support/millrace-clients.js';
-import { endEverything, type MillraceProcess, startMillrace } from '../../support/millrace-process.js';
+import {
+  endEverything,
+  type MillraceProcess,
+  startMillrace,
+  temporaryDirectory,
+} from '../../support/millrace-process.js';
 import { SIGNING_KEYS } from '../../support/queue-process.js';
 import { QueueSink } from '../../support/queue-sink.js';
 
@@ -20,11 +30,12 @@ interface Alert {
   readonly notices: readonly { readonly phase: string; readonly state: string; readonly answer: string }[];
 }
 
-describe('alert rules of a running process', () => {
+describe('alert rules and audit log of a running process', () => {
   let sink: QueueSink;
   let smtp: SMTPServer;
   const mails: string[] = [];
   let env: Record<string, string>;
+  let auditDir: string;
   let server: MillraceProcess;
 
   before(async () => {
@@ -47,6 +58,7 @@ describe('alert rules of a running process', () => {
     await new Promise<void>((resolve) => smtp.listen(0, '127.0.0.1', resolve));
     const address = smtp.server.address();
     const port = typeof address === 'object' && address !== null ? address.port : 0;
+    auditDir = join(await temporaryDirectory(), 'audit');
     env = {
       ...WIRE_ALIAS,
       MILLRACE_ALLOW_PRIVATE_DESTINATIONS: 'true',
@@ -56,6 +68,7 @@ describe('alert rules of a running process', () => {
       MILLRACE_SIGNING_KEY_CURRENT: SIGNING_KEYS.current,
       MILLRACE_SIGNING_KEY_NEXT: SIGNING_KEYS.next,
       MILLRACE_ALERT_LOOK_MS: '200',
+      MILLRACE_AUDIT_DIR: auditDir,
       MILLRACE_SMTP_URL: `smtp://ops:${PASSWORD}@127.0.0.1:${port}`,
       MILLRACE_SMTP_FROM: 'Millrace <millrace@example.com>',
     };
@@ -85,7 +98,7 @@ describe('alert rules of a running process', () => {
     });
   const history = async () => (await manage('GET', '/v2/alerts/history')) as Alert[];
 
-  it('send one signed webhook, one Slack message and one mail when it fires and when it is over, across a restart', async () => {
+  it('alert rules send one signed webhook, one Slack message and one mail when it fires and when it is over, across a restart', async () => {
     const [hook, slack] = [sink.path('hook'), sink.path('slack')];
     sink.answer('/broken', { status: 500 });
     const channels = [
@@ -149,4 +162,28 @@ describe('alert rules of a running process', () => {
       .and.match(/^To: anna@example.com/m);
     expect(server.stdout() + server.stderr()).not.to.include(PASSWORD);
   });
+
+  it('the audit log is complete in its files, each note once, after a kill -9 between two lines', async () => {
+    const change = async (name: string) =>
+      manage('POST', '/v2/alerts', { name, kind: 'dead-letters', threshold: 1000 });
+    for (let at = 0; at < 5; at += 1) await change(`before ${at}`);
+    const cutOff = Promise.allSettled(Array.from({ length: 20 }, (_, at) => change(`during ${at}`)));
+    await eventually(async () => expect((await writtenNotes()).join()).to.include('during'));
+    await server.kill('SIGKILL');
+    await cutOff;
+    server = await startMillrace({ dataDir: server.dataDir, env });
+    await change('after');
+    const log = (await manage('GET', '/v2/auditlogs')) as { log_id: string }[];
+    const notes = log.map(({ log_id }) => log_id).reverse();
+    await eventually(async () => {
+      const written = (await writtenNotes()).map((line) => (JSON.parse(line) as { log_id: string }).log_id);
+      expect(written).to.deep.equal(notes);
+    });
+  });
+
+  async function writtenNotes(): Promise<string[]> {
+    const names = (await readdir(auditDir)).sort();
+    const texts = await Promise.all(names.map((name) => readFile(join(auditDir, name), 'utf8')));
+    return texts.join('').split('\n').slice(0, -1);
+  }
 });

@@ -84,6 +84,7 @@ const BAD: Record<string, [string, string]> = {
   NATS_SERVER: ['a\nb', 'accepts the path of a nats-server binary, not "a\\nb"'],
   NATS_PREFIX: ['a.b', 'accepts up to 32 letters, digits, - and _, not "a.b"'],
   NATS_APPEND_TIMEOUT_MS: ['99', `accepts ${MS} from 100 to 60000, not "99"`],
+  AUDIT_DIR: ['a\nb', 'accepts the path of a directory, not "a\\nb"'],
   DATA_DIR: ['a\nb', 'accepts the path of a directory, not "a\\nb"'],
   SEAL_KEY_FILE: ['a\nb', 'accepts the path of a file, not "a\\nb"'],
   FSYNC: ['never', 'accepts always or interval, not "never"'],

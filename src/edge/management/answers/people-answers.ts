@@ -5,7 +5,7 @@ import {
   type ApiKey,
   AUDIT_TTL_MS,
   type AuditEntry,
-  auditActionText,
+  auditLine,
   type SignInSession,
   TEAM_ROLES,
   type TeamMember,
@@ -107,28 +107,5 @@ export function apiKeyAnswer(key: ApiKey, isTeam: boolean): ApiKeyAnswer {
 }
 
 export function auditLogAnswer({ customerId }: ManagementCall, entry: AuditEntry): AuditLogAnswer {
-  const action = auditActionText(entry.action);
-  const about = [entry.entity, entry.secondaryEntity, entry.thirdEntity].filter((text) => text !== '');
-  return {
-    log_id: uuidOfNumber(entry.number),
-    customer_id: customerId,
-    actor: entry.actor,
-    timestamp: unixSeconds(entry.atMs),
-    action: entry.action,
-    action_string: action,
-    source: entry.source,
-    entity: entry.entity,
-    secondary_entity: entry.secondaryEntity,
-    third_entity: entry.thirdEntity,
-    readable_format: `${entry.actor}: ${[action, ...about].join(', ')}`,
-    ip: entry.ip,
-    ttl: unixSeconds(entry.atMs + AUDIT_TTL_MS),
-    reason: entry.reason,
-    notes: '',
-  };
-}
-
-/** Encodes the entry's number as a UUID, without a table. */
-function uuidOfNumber(number: number): string {
-  return `00000000-0000-8000-8a0d-${number.toString(16).padStart(12, '0')}`;
+  return { ...auditLine(entry), customer_id: customerId, ttl: unixSeconds(entry.atMs + AUDIT_TTL_MS), notes: '' };
 }

@@ -10,7 +10,14 @@ import {
 } from '../../../../src/domain/control/index.js';
 import type { QueueCommand, QueueReply } from '../../../../src/domain/queue/index.js';
 import type { AlertRuleId, TriggerId } from '../../../../src/kernel/index.js';
-import type { CopyReading, Counts, LogEvent, MetricReadings, TriggerLag } from '../../../../src/ports/index.js';
+import type {
+  AuditWatch,
+  CopyReading,
+  Counts,
+  LogEvent,
+  MetricReadings,
+  TriggerLag,
+} from '../../../../src/ports/index.js';
 import { uuidOf } from '../../../../src/protocol/index.js';
 import { databaseCreated, db, INSTALLED, NOW_MS } from '../../../spec/control/given.js';
 import { alertRule, atMs, bk, keyTrigger, settings } from '../../../spec/control/management-given.js';
@@ -37,6 +44,7 @@ interface Said {
   readonly replies?: Partial<Record<QueueCommand['type'], QueueReply>>;
   readonly certificate?: Buffer;
   readonly copy?: CopyReading;
+  readonly auditFiles?: ReturnType<AuditWatch['failure']>;
   readonly lags?: Readonly<Record<string, TriggerLag>>;
 }
 
@@ -69,6 +77,7 @@ async function texts(over: Partial<AlertRule>, said: Said = {}): Promise<string[
     state: () => state,
     certificate: async () => said.certificate,
     copy: { reading: () => said.copy },
+    auditFiles: { failure: () => said.auditFiles },
   };
   const rule = alertRule('al-one' as AlertRuleId, { windowSeconds: 0, ...over });
   return (await firingSubjects(rule, ports as object as Ports)).map(({ text }) => text);
@@ -175,6 +184,13 @@ describe('the reading of an alert rule', () => {
     const rule = { kind: 'backup-age', threshold: 3 } as const;
     expect(await texts(rule, { copy: copy(180) })).to.deep.equal([hours]);
     expect(await texts(rule, { copy: copy(179) })).to.deep.equal([]);
+  });
+
+  it('cluster: the audit log has not been written to its files for five minutes', async () => {
+    const auditFiles = (minutes: number) => ({ place: '/audit', cause: 'no space', ageMs: minutes * 60_000 });
+    const text = 'the audit log has not been written to /audit for 5 minutes: no space';
+    expect(await texts({ kind: 'cluster' }, { auditFiles: auditFiles(4) })).to.deep.equal([]);
+    expect(await texts({ kind: 'cluster' }, { auditFiles: auditFiles(5) })).to.deep.equal([text]);
   });
 
   it('backup-age: databases with daily backups, or the given one, by the last completed backup', async () => {

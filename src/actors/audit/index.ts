@@ -1,0 +1,2 @@
+/** The audit log, exported continuously. */
+export { AuditFileWriter } from './audit-file-writer.js';

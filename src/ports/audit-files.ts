@@ -1,0 +1,31 @@
+/**
+ * Files of the audit log, one for each day, which only grow.
+ *
+ *  AF1 a line is complete or absent: a part of a line at the end of the newest file is removed
+ *  AF2 appended lines are synced before `append` resolves
+ *  AF3 `append` refuses when another process has written since `newest`
+ */
+export interface AuditFiles {
+  /** As in messages. */
+  readonly label: string;
+  /**
+   * The last line of all files, after the removal of a part of a line. Called before the first `append` and after every
+   * failure. @throws the error of the file system
+   */
+  newest(): Promise<NewestLine | undefined>;
+  /** @param lines  each with its line feed. @throws CONFLICT (AF3); the error of the file system, which may leave a part of the lines */
+  append(day: string, lines: string): Promise<void>;
+}
+
+export interface NewestLine {
+  /** `2026-11-30` */
+  readonly day: string;
+  /** Without its line feed. */
+  readonly text: string;
+}
+
+/** A continuous export of the audit log that alert rules watch. */
+export interface AuditWatch {
+  /** Undefined while lines are written, and in a process that does not write them. */
+  failure(): { readonly place: string; readonly cause: string; readonly ageMs: number } | undefined;
+}
