@@ -98,7 +98,7 @@ export class WaiterService {
     }
   }
 
-  /** Answers a client whose wait ended without being served, and counts its command. */
+  /** Answers a client after the end of its wait for a value that did not come, and counts its command. */
   #end({ engine }: OwnedPartition, { work, words }: WaitingCommand, reply: Reply): void {
     const spec = findCommand(words);
     const error = reply instanceof ErrorReply ? reply.text : undefined;

@@ -55,8 +55,8 @@ export class FormerOwners {
   }
 
   /**
-   * Marks a session dead whose shard may be taken. @returns the number of the owner's renewals, undefined while the shard
-   * is not free
+   * Marks the session dead if its shard may be taken. @returns the number of the owner's renewals, undefined while the
+   * shard is not free
    */
   async freeAfter({ isReleased, session }: ShardLease, isGone: boolean): Promise<number | undefined> {
     if (isReleased || this.isExclusive || session === this.session.id) return NO_OWNER;

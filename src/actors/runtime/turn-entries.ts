@@ -68,7 +68,7 @@ export class TurnEntries<W extends Work> {
     return this.#unproven.length;
   }
 
-  /** Works whose reply waits for the open turn's entry or for a proof of ownership. */
+  /** Works with a reply that waits for the open turn's entry or for a proof of ownership. */
   get waiting(): number {
     return this.#open.waiting.length + this.#unproven.length;
   }
@@ -159,7 +159,7 @@ export class TurnEntries<W extends Work> {
     this.#run(() => this.#store(pending));
   }
 
-  /** Stops appending. @returns the works whose callers have no reply */
+  /** Stops appending. @returns the works without a reply */
   end(why: MillraceError): Pick<Abandoned<W>, 'inFlight' | 'open'> & { readonly unproven: readonly W[] } {
     this.#isEnded = true;
     this.#maySeal = false;

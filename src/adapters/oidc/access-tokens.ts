@@ -12,7 +12,7 @@ type Claims = Awaited<ReturnType<Library['jwtVerify']>>['payload'];
 
 /** The provider signs with a key that this installation does not have. */
 const ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
-/** A provider whose keys cannot be read may be asked again; any other failure is of the token. */
+/** A provider may be asked again if its keys cannot be read; any other failure is of the token. */
 const UNANSWERED = new Set(['ERR_JWKS_TIMEOUT', 'ERR_JOSE_GENERIC']);
 
 /** A provider, as tokens name it. */

@@ -90,7 +90,7 @@ export class KeyExpiries {
     return this.#met.length > 0;
   }
 
-  /** The keys met since the last call whose time to live has passed, each once. */
+  /** The keys with an ended time to live that were met since the last call, each once. */
   takeMet(nowMs: number): ByteString[] {
     const met = new Set(this.#met);
     this.#met.length = 0;

@@ -25,7 +25,7 @@ const VALUES_PER_DOCUMENT = 2;
 const SPARE_VALUES = 10_000;
 /** Documents or values between two pauses: about 1 ms. */
 const SLICE_DOCUMENTS = 5_000;
-/** Look-ups between two pauses: 0.2 ms, and several ms for the first queries, whose code is not compiled yet. */
+/** Look-ups between two pauses: 0.2 ms, and several ms for the first queries, before their code is compiled. */
 const SLICE_LOOKUPS = 40_000;
 /** Matching documents that are also listed: of fewer, all vectors are compared. */
 const LISTED = GRAPH_FROM;
@@ -43,7 +43,7 @@ export interface FilterMarks {
   readonly few: Uint32Array | undefined;
 }
 
-/** A part of a filter whose conditions were evaluated for each value. */
+/** A part of a filter with conditions that were evaluated for each value. */
 interface PartMarks {
   /** Sets the marks of the ordinals from `from` to before `to`. */
   mark(marks: Uint8Array, from: number, to: number): void;
