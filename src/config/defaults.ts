@@ -456,7 +456,7 @@ export const DEFAULTS = {
   // vectors and embeddings
   vectorPrecision: as(
     'F32',
-    'Queries to indexes of vectors compare the stored numbers of 32 bits. F16 halves their memory in the process with the role projection, I8 (bytes) quarters it; scores then differ by about 0.0001 and 0.005. Stored vectors stay the same.',
+    'Queries to indexes of vectors without a precision compare the stored numbers of 32 bits. F16 halves their memory in the process with the role projection, I8 (bytes) quarters it; scores then differ by about 0.0001 and 0.005. Stored vectors stay the same.',
   ),
   embeddingsUrl: unset(
     'The base URL of a server of embeddings, with the version in its path, such as http://127.0.0.1:11434/v1: texts are sent to /embeddings under it. Without it texts of indexes of vectors are hashed.',

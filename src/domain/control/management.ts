@@ -15,7 +15,7 @@ import {
   trailing,
   wordOf,
 } from '../../kernel/schema/index.js';
-import { VECTOR_KINDS, VECTOR_SIMILARITIES } from '../search/index.js';
+import { VECTOR_KINDS, VECTOR_PRECISIONS, VECTOR_SIMILARITIES } from '../search/index.js';
 import { accountId, apiKeyId, backupId, databaseId } from './ids.js';
 import { sealedSecret } from './sealed-secret.js';
 
@@ -185,6 +185,8 @@ export const vectorShape = openRecord({
   sparseModel: looseText(),
   /** Here, because earlier releases know only the regions of search indexes. */
   region: wordOf(...VECTOR_REGIONS),
+  /** Undefined: that of the installation. Earlier releases ignore it: only their scores differ. */
+  precision: absent(wordOf(...VECTOR_PRECISIONS)),
 });
 export type VectorIndexShape = TypeOf<typeof vectorShape>;
 

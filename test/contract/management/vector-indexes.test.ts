@@ -66,6 +66,7 @@ describe('management API: indexes of vectors', () => {
       { ...DENSE, index_type: 'SPARSE', dimension_count: 0, sparse_embedding_model: 'BGE_M3' },
       { index_type: 'SPARSE', dimension_count: 0, embedding_model: '', sparse_embedding_model: 'BM25' },
     ],
+    ['makes an index with numbers of 16 bits in queries', { ...DENSE, precision: 'F16' }, { precision: 'F16' }],
     [
       'makes a hybrid index with both models, and the default plan',
       { ...DENSE, type: undefined, index_type: 'HYBRID', embedding_model: 'HASHING', sparse_embedding_model: 'BM25' },
@@ -88,6 +89,7 @@ describe('management API: indexes of vectors', () => {
 
   for (const [mistake, change, text] of [
     ['without a name', { name: undefined }, 'name: is required'],
+    ['with an unknown precision', { precision: 'F64' }, 'precision: must be one of the following values: F32, F16, I8'],
     [
       'in an unknown region',
       { region: 'eu-north-1' },

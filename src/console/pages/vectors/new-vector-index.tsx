@@ -35,6 +35,7 @@ function useFields() {
     kind: useSignal('DENSE'),
     metric: useSignal('COSINE'),
     dimension: useSignal('384'),
+    precision: useSignal(''),
     model: useSignal(''),
     takesSparseTexts: useSignal(false),
   };
@@ -42,19 +43,20 @@ function useFields() {
 
 type Fields = ReturnType<typeof useFields>;
 
-function bodyOf({ name, kind, metric, dimension, model, takesSparseTexts }: Fields): object {
+function bodyOf({ name, kind, metric, dimension, precision, model, takesSparseTexts }: Fields): object {
   const isDense = kind.value !== 'SPARSE';
   return {
     name: name.value.trim(),
     region: 'eu-west-1',
     index_type: kind.value,
     ...(isDense && { similarity_function: metric.value, embedding_model: model.value.trim() }),
+    ...(isDense && precision.value !== '' && { precision: precision.value }),
     ...(isDense && dimension.value !== '' && { dimension_count: Number(dimension.value) }),
     ...(kind.value !== 'DENSE' && takesSparseTexts.value && { sparse_embedding_model: 'BM25' }),
   };
 }
 
-function KindFields({ kind, metric, dimension, model, takesSparseTexts }: Fields) {
+function KindFields({ kind, metric, dimension, precision, model, takesSparseTexts }: Fields) {
   const isDense = kind.value !== 'SPARSE';
   return (
     <>
@@ -84,6 +86,17 @@ function KindFields({ kind, metric, dimension, model, takesSparseTexts }: Fields
       {isDense && (
         <div class="form-grid">
           <TextField label="Dimensions" type="number" value={dimension} hint="From 1 to 4096." />
+          <Choice
+            label="Numbers that queries compare"
+            value={precision}
+            options={[
+              ['', 'As the installation'],
+              ['F32', '32 bits'],
+              ['F16', '16 bits'],
+              ['I8', 'Bytes'],
+            ]}
+            hint="Shorter ones need less memory."
+          />
           <TextField
             label="Model for texts"
             value={model}

@@ -6,6 +6,10 @@ export type VectorKind = (typeof VECTOR_KINDS)[number];
 export const VECTOR_SIMILARITIES = ['COSINE', 'EUCLIDEAN', 'DOT_PRODUCT'] as const;
 export type VectorSimilarity = (typeof VECTOR_SIMILARITIES)[number];
 
+/** The numbers of dense vectors that queries compare: of 32 or 16 bits, or bytes. Stored vectors always have 32. */
+export const VECTOR_PRECISIONS = ['F32', 'F16', 'I8'] as const;
+export type VectorPrecision = (typeof VECTOR_PRECISIONS)[number];
+
 export interface VectorShape {
   readonly kind: VectorKind;
   readonly metric: VectorSimilarity;
@@ -14,6 +18,8 @@ export interface VectorShape {
   /** Embeds texts as dense and as sparse vectors; '': texts are refused. */
   readonly denseModel: string;
   readonly sparseModel: string;
+  /** Undefined: that of the installation. */
+  readonly precision?: VectorPrecision | undefined;
 }
 
 /** Dimensions of dense vectors: above those of current models. */

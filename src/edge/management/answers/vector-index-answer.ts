@@ -1,12 +1,12 @@
 /** An index of vectors as the management API shows it. Source: docs/guide/management.md, "Vector indexes". */
-import { IsIn, IsInt, IsString } from 'class-validator';
+import { IsIn, IsInt, IsOptional, IsString } from 'class-validator';
 import {
   SEARCH_TYPES,
   type SearchIndex,
   VECTOR_REGIONS,
   type VectorIndexShape,
 } from '../../../domain/control/index.js';
-import { VECTOR_KINDS, VECTOR_SIMILARITIES } from '../../../domain/search/index.js';
+import { VECTOR_KINDS, VECTOR_PRECISIONS, VECTOR_SIMILARITIES } from '../../../domain/search/index.js';
 import { assert } from '../../../kernel/index.js';
 import { ListOf, Point } from '../../http/shapes.js';
 import type { ManagementCall } from '../management-call.js';
@@ -43,6 +43,8 @@ export class VectorIndexAnswer {
   @IsInt() readonly reserved_price!: number;
   @IsInt() readonly creation_time!: number;
   @IsIn(VECTOR_KINDS) readonly index_type!: string;
+  /** Missing: that of the installation. */
+  @IsOptional() @IsIn(VECTOR_PRECISIONS) readonly precision?: string;
   /** Queries and updates per second, for each minute of the last hour. */
   @ListOf(Point) readonly throughput_vector!: readonly Point[];
 }
@@ -58,7 +60,7 @@ export function vectorIndexAnswer(
   index: SearchIndex,
   throughput: readonly Point[],
 ): VectorIndexAnswer {
-  const { kind, metric, dimension, denseModel, sparseModel, region } = shapeIn(index);
+  const { kind, metric, dimension, denseModel, sparseModel, region, precision } = shapeIn(index);
   const endpoint = call.endpoint.urls.ofVectorIndex(index.id);
   return {
     ...indexAnswer(call, index, { endpoint, region }, throughput),
@@ -69,5 +71,6 @@ export function vectorIndexAnswer(
     max_total_metadata_size: -1,
     reserved_price: 0,
     index_type: kind,
+    ...(precision !== undefined && { precision }),
   };
 }

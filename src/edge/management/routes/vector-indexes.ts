@@ -16,8 +16,10 @@ import {
   SPARSE_MODEL,
   SPARSE_MODEL_NAMES,
   VECTOR_KINDS,
+  VECTOR_PRECISIONS,
   VECTOR_SIMILARITIES,
   type VectorKind,
+  type VectorPrecision,
   type VectorSimilarity,
 } from '../../../domain/search/index.js';
 import { newDatabaseId } from '../../../protocol/index.js';
@@ -69,6 +71,11 @@ class CreateVectorIndexRequest {
   @IsOptional()
   @IsIn(VECTOR_KINDS)
   readonly index_type: VectorKind | undefined;
+
+  /** Of the numbers that queries compare. Default: that of the installation. */
+  @IsOptional()
+  @IsIn(VECTOR_PRECISIONS)
+  readonly precision: VectorPrecision | undefined;
 }
 
 const VECTOR_INDEXES: OwnedIndexes<VectorIndexAnswer> = {
@@ -124,11 +131,12 @@ function shapeOf(body: CreateVectorIndexRequest, hasEmbeddings: boolean): Vector
   const { index_type: kind = 'DENSE', embedding_model: model = '', sparse_embedding_model: sparse = '' } = body;
   const sparseModel = kind === 'DENSE' || sparse === '' ? '' : SPARSE_MODEL;
   if (kind === 'SPARSE') return { kind, metric, dimension: 0, denseModel: '', sparseModel, region };
+  const stored = body.precision === undefined ? {} : { precision: body.precision };
   if (model !== '') {
     const dense = denseModelOf(model, given, hasEmbeddings);
     if (typeof dense === 'string') throw invalid(dense);
-    return { kind, metric, dimension: dense.dimension, denseModel: dense.model, sparseModel, region };
+    return { kind, metric, dimension: dense.dimension, denseModel: dense.model, sparseModel, region, ...stored };
   }
   if (given === 0) throw invalid('dimension_count: is required for dense vectors without an embedding_model');
-  return { kind, metric, dimension: given, denseModel: '', sparseModel, region };
+  return { kind, metric, dimension: given, denseModel: '', sparseModel, region, ...stored };
 }

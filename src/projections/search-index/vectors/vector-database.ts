@@ -9,7 +9,7 @@ export class VectorDatabase extends FoldedDatabase<VectorNamespace> {
     super({
       layout: VECTOR_LAYOUT,
       dimensions: shape.dimension,
-      create: () => new VectorNamespace(shape, precision),
+      create: () => new VectorNamespace(shape, shape.precision ?? precision),
       put: (namespace, id, stored) => namespace.put(id, decodeVector(stored), stored.length),
     });
   }

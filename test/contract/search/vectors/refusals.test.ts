@@ -198,3 +198,20 @@ describe('vector data plane: refusals', () => {
     expect(found.metadata).to.deep.equal({ m0: 0, m1: 1, m2: 2, m3: 3 });
   });
 });
+
+describe('vector data plane: the precision of an index', () => {
+  it('query compares bytes in an index of I8, and fetch returns the written numbers', async () => {
+    const [exact, bytes] = [await opened(DENSE), await opened({ ...DENSE, precision: 'I8' })];
+    const scores = await Promise.all(
+      [exact, bytes].map(async (face) => {
+        await face.result('upsert', { id: 'a', vector: [0.3, 0.77] });
+        const [fetched] = (await face.result('fetch', { ids: ['a'], includeVectors: true })) as { vector: number[] }[];
+        expect(fetched?.vector).to.deep.equal([0.3, 0.77]);
+        const [found] = (await face.result('query', { vector: [1, 0.1], topK: 1 })) as { score: number }[];
+        return found?.score ?? 0;
+      }),
+    );
+    await Promise.all([exact.stop(), bytes.stop()]);
+    expect(Math.abs((scores[0] ?? 0) - (scores[1] ?? 0))).to.be.within(1e-6, 0.005);
+  });
+});
