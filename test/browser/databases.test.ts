@@ -116,6 +116,23 @@ describe('console: databases', function () {
     await page.getByText('203.0.113.7', { exact: false }).first().waitFor();
   });
 
+  it('sets, replaces and removes a label on the overview', async () => {
+    const { database_id: id } = await made('labelled');
+    const { page } = await personAt(`/console/databases/${id}`);
+    const labels = page.getByRole('region', { name: 'Labels' });
+    await labels.getByText('No label').waitFor();
+    for (const value of ['4711', HOSTILE]) {
+      await labels.getByLabel('Label', { exact: true }).fill('costCentre');
+      await labels.getByLabel('Value').fill(value);
+      await labels.getByRole('button', { name: 'Set the label' }).click();
+      await labels.getByRole('button', { name: `costCentre: ${value}` }).waitFor();
+    }
+    const all = (await browser.manage('GET', '/v2/labels')).json;
+    expect(all).to.deep.equal([{ id, labels: { costCentre: HOSTILE } }]);
+    await labels.getByRole('button', { name: 'Remove the label costCentre' }).click();
+    await labels.getByText('No label').waitFor();
+  });
+
   it('shows statistics of the chosen period', async () => {
     const { page } = await personAt(`/console/databases/${shop}`);
     await page.getByRole('heading', { name: 'Commands a second' }).waitFor();
@@ -215,6 +232,7 @@ describe('console: databases', function () {
         'Make a branch',
         'New user',
         'Empty it',
+        'Set the label',
       ]) {
         expect(await page.getByRole('button', { name, exact: true }).count(), `${tab}: ${name}`).to.equal(0);
       }

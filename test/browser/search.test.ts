@@ -65,6 +65,16 @@ describe('console: search', function () {
     expect(await row(page, 'articles').count()).to.equal(0);
   });
 
+  it('sets a label with the statistics of an index', async () => {
+    const { page } = await browser.person();
+    await page.goto(at('?tab=statistics'));
+    const labels = page.getByRole('region', { name: 'Labels' });
+    await labels.getByLabel('Label', { exact: true }).fill('team');
+    await labels.getByLabel('Value').fill('shop');
+    await labels.getByRole('button', { name: 'Set the label' }).click();
+    await labels.getByRole('button', { name: 'team: shop' }).waitFor();
+  });
+
   it('resets tokens after the name is typed', async () => {
     const made = (await browser.manage('POST', '/v2/search', { name: 'reset', region: 'eu-west-1', type: 'payg' }))
       .json;

@@ -127,6 +127,16 @@ describe('console: team and keys', function () {
     await plan.locator('.badge').getByText('msgq_fixed_1m').waitFor();
   });
 
+  it("sets a label of the queue's account", async () => {
+    const { page } = await browser.person();
+    await page.goto(at('?tab=plans'));
+    const labels = page.getByRole('region', { name: 'Labels of the queue' });
+    await labels.getByLabel('Label', { exact: true }).fill('team');
+    await labels.getByLabel('Value').fill('shop');
+    await labels.getByRole('button', { name: 'Set the label' }).click();
+    await labels.getByRole('button', { name: 'team: shop' }).waitFor();
+  });
+
   it('shows the error in a budget', async () => {
     const person = (await browser.person()).expects(/^400 /);
     await person.page.goto(at('?tab=plans'));

@@ -1,9 +1,10 @@
-/** Usage of an index: figures of today and of the month, and charts over a period. */
+/** Usage of an index: figures of today and of the month, charts over a period, and its labels. */
 import { useMemo } from 'preact/hooks';
 import { useAsk } from '../../api/ask.js';
 import { timesOf, valuesOf } from '../../api/points.js';
 import { Chart } from '../../parts/chart.js';
 import { bytes, duration, perSecond, short } from '../../parts/format.js';
+import { LabelsCard } from '../../parts/labels.js';
 import { PeriodChoice, usePeriod } from '../../parts/period-choice.js';
 import { Shown } from '../../parts/states.js';
 import type { IndexPlane, IndexUsage } from './plane.js';
@@ -29,6 +30,7 @@ export function IndexStatistics({ plane, id }: IndexStatisticsProps) {
           </>
         )}
       </Shown>
+      <LabelsCard kind="index" id={id} />
     </div>
   );
 }

@@ -1,12 +1,13 @@
-/** Plans: the queue's with limits and budget, and the numbers of databases and search databases by plan. */
+/** Plans: the queue's with limits, budget and labels, and the numbers of databases and search databases by plan. */
 import { useSignal } from '@preact/signals';
 import { useAsk } from '../../api/ask.js';
 import { manage } from '../../api/call.js';
 import { type QueueAccount, useQueue } from '../../api/queues.js';
-import { mayPay } from '../../api/session.js';
+import { mayPay, maySeeAccount } from '../../api/session.js';
 import { Badge } from '../../parts/badge.js';
 import { Choice, TextField } from '../../parts/field.js';
 import { bytes, duration, limit, whole } from '../../parts/format.js';
+import { Labels } from '../../parts/labels.js';
 import { Shown } from '../../parts/states.js';
 import { type Column, Table } from '../../parts/table.js';
 import { doing } from '../../parts/toast.js';
@@ -71,6 +72,12 @@ function QueuePlan({ account, onChanged }: QueuePlanProps) {
         {limits.map(([name, value]) => [<dt key={`${name} name`}>{name}</dt>, <dd key={name}>{value}</dd>])}
       </dl>
       {mayPay.value && <ChangePlan account={account} onChanged={onChanged} />}
+      {maySeeAccount.value && (
+        <section class="stack tight" aria-label="Labels of the queue">
+          <h3>Labels</h3>
+          <Labels kind="queue" id={account.id} />
+        </section>
+      )}
     </section>
   );
 }

@@ -1,5 +1,6 @@
-/** The overview of a database: statistics, record and settings. */
+/** The overview of a database: statistics, record, labels and settings. */
 import { mayChangeDatabases, mayUseData } from '../../../api/session.js';
+import { LabelsCard } from '../../../parts/labels.js';
 import type { DatabaseTabProps } from '../records.js';
 import { DatabaseRecord } from './database-record.js';
 import { Deletion } from './deletion.js';
@@ -12,6 +13,7 @@ export function OverviewTab({ database, onChanged }: DatabaseTabProps) {
     <div class="stack">
       <StatisticsCard id={database.database_id} />
       <DatabaseRecord database={database} />
+      <LabelsCard kind="database" id={database.database_id} />
       {mayChangeDatabases.value && <SettingsCard database={database} onChanged={onChanged} />}
       {mayChangeDatabases.value && mayUseData.value && <PartitionsCard database={database} onChanged={onChanged} />}
       {mayChangeDatabases.value && mayUseData.value && <Deletion database={database} />}
