@@ -86,6 +86,25 @@ describe('console: team and keys', function () {
     expect(keys.find(({ name }) => name === 'of the crew')?.customer_id).to.equal(id);
   });
 
+  it('creates a key with a role for one database, and lists both', async () => {
+    const id = await browser.firstDatabase();
+    const { page } = await browser.person();
+    await page.goto(at('?tab=keys'));
+    await page.getByRole('button', { name: 'New key' }).click();
+    await page.getByLabel('Name').fill('of one database');
+    expect(await page.getByLabel('Only for').count()).to.equal(0);
+    await page.getByLabel('Role').selectOption('developer');
+    await page.getByLabel('Only for').fill(id);
+    await page.getByRole('button', { name: 'Make the key' }).click();
+    await page.getByRole('button', { name: 'I have kept it' }).click();
+    await row(page, 'of one database').getByText('developer').waitFor();
+    await row(page, 'of one database').getByText(id).waitFor();
+    await row(page, 'default').getByText('none').waitFor();
+    const keys = (await browser.manage('GET', '/v2/apikeys')).json as { name: string }[];
+    const key = keys.find(({ name }) => name === 'of one database');
+    expect(key).to.include({ role: 'developer', resource_id: id });
+  });
+
   it('makes a role, gives it to a person and takes it away', async () => {
     const { page } = await browser.person();
     await page.goto(at('?tab=roles'));

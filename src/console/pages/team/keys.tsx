@@ -83,6 +83,17 @@ function columnsWith(teams: readonly Team[], remove: (name: string) => void): re
       cell: ({ readonly }) => (readonly ? <Badge tone="warn">only look</Badge> : <Badge>change</Badge>),
     },
     {
+      title: 'Role',
+      cell: ({ role, resource_id: only }) =>
+        role === undefined ? (
+          <span class="muted">none</span>
+        ) : (
+          <>
+            <Badge tone="accent">{role}</Badge> {only !== undefined && <code class="small wrap-anywhere">{only}</code>}
+          </>
+        ),
+    },
+    {
       title: 'Account',
       isWideOnly: true,
       cell: ({ customer_id }) => (

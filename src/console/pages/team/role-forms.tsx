@@ -1,5 +1,5 @@
 /** Forms for an own role, and for giving a role to a person or a group. */
-import { signal, useSignal } from '@preact/signals';
+import { type Signal, signal, useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { useAsk } from '../../api/ask.js';
 import { manage } from '../../api/call.js';
@@ -80,11 +80,7 @@ export function GiveRole({ roles, onGiven }: { readonly roles: readonly Role[]; 
         <Choice label="Given to" value={kind} options={SUBJECTS} />
         <TextField label="Who" value={to} isRequired hint="Takes effect immediately; no invitation is sent." />
         <Choice label="Given role" value={role} options={roles.map(({ name }) => [name, name] as const)} />
-        <TextField
-          label="Only for"
-          value={resource}
-          hint="The id of a database, queue account or index. Empty: the account."
-        />
+        <OnlyFor resource={resource} />
       </div>
       <div>
         <button type="submit" class="button primary">
@@ -93,4 +89,10 @@ export function GiveRole({ roles, onGiven }: { readonly roles: readonly Role[]; 
       </div>
     </form>
   );
+}
+
+/** The resource that a role is limited to. */
+export function OnlyFor({ resource }: { readonly resource: Signal<string> }) {
+  const hint = 'The id of a database, queue account or index. Empty: the account.';
+  return <TextField label="Only for" value={resource} hint={hint} />;
 }
