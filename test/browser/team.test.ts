@@ -1,4 +1,5 @@
 /** Teams and members, API keys, plans and usage. */
+import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { ConsoleBrowser, EMAIL, KEY, VIEWS } from '../support/browser/console-browser.js';
@@ -168,12 +169,36 @@ describe('console: team and keys', function () {
   it('shows the usage of this month', async () => {
     await browser.process.kv.command('SET', 'greeting', 'hello');
     const { page } = await browser.person();
+    const used = page.getByRole('region', { name: 'Databases' }).getByRole('row').filter({ hasText: 'default' });
     await eventually(async () => {
       await page.goto(at('?tab=usage'));
-      await row(page, 'default').waitFor();
-      expect(Number(await row(page, 'default').getByRole('cell').nth(1).textContent())).to.be.greaterThan(0);
+      await used.waitFor();
+      expect(Number(await used.getByRole('cell').nth(1).textContent())).to.be.greaterThan(0);
     });
     await page.locator('canvas').waitFor();
+  });
+
+  it('shows the use of a month by object, and downloads it as CSV', async () => {
+    const id = await browser.firstDatabase();
+    const labels = [{ name: 'costCentre', value: '4711' }];
+    await browser.manage('PATCH', `/v2/labels/database/${id}`, { labels });
+    const { page } = await browser.person();
+    await page.goto(at('?tab=usage'));
+    const use = page.getByRole('region', { name: 'Use of a month', exact: true });
+    await use.getByRole('row').filter({ hasText: 'default' }).getByText('costCentre: 4711').waitFor();
+    const month = await use.getByLabel('Month').inputValue();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      use.getByRole('link', { name: 'Download CSV' }).click(),
+    ]);
+    expect(download.suggestedFilename()).to.equal(`usage-${month}.csv`);
+    const [head, ...lines] = (await readFile(await download.path(), 'utf8')).trim().split('\r\n');
+    expect(head).to.match(/^month,kind,id,name,.*,label:costCentre/);
+    expect(
+      lines.some((line) => line.startsWith(`${month},database,${id},default,`) && line.includes(',4711')),
+    ).to.equal(true);
+    await use.getByLabel('Month').selectOption({ index: 1 });
+    await eventually(() => expect(page.url()).to.match(/month=\d{4}-\d\d/));
   });
 
   for (const view of VIEWS) {

@@ -15,7 +15,7 @@ const TABS = [
   { id: 'roles', label: 'Roles' },
   { id: 'sessions', label: 'Sessions' },
   { id: 'plans', label: 'Plans and budgets' },
-  { id: 'usage', label: 'Usage this month' },
+  { id: 'usage', label: 'Usage' },
 ];
 
 export default function TeamPage() {

@@ -1,13 +1,15 @@
-/** Usage and costs of this month: the queue by day, databases and search in total. */
+/** Usage and costs of this month: the queue by day, databases and search in total; and the use of any month by object. */
 import { useMemo } from 'preact/hooks';
 import { useAsk } from '../../api/ask.js';
 import { manage } from '../../api/call.js';
 import { timesOf, valuesOf } from '../../api/points.js';
 import { useQueue } from '../../api/queues.js';
+import { maySeeAccount } from '../../api/session.js';
 import { Chart } from '../../parts/chart.js';
 import { bytes, short, whole } from '../../parts/format.js';
 import { Empty, Shown } from '../../parts/states.js';
 import { type Column, Table } from '../../parts/table.js';
+import { UsageOfMonth } from './usage-of-month.js';
 
 const EVERY_MS = 30_000;
 /** The busiest databases are shown: an account may have thousands. */
@@ -20,6 +22,7 @@ export function Usage() {
       <Shown asked={queue}>{({ shown }) => <OfQueue id={shown.id} />}</Shown>
       <OfDatabases />
       <OfSearch />
+      {maySeeAccount.value && <UsageOfMonth />}
     </div>
   );
 }
