@@ -74,11 +74,13 @@ const VERBS: Readonly<Record<string, Verb>> = {
   async publish(asked, deps) {
     const [destination = '', body] = asked.words;
     const { header, delay, retries, priority, queue } = asked.options;
+    const whenStopped = asked.options['when-stopped'];
     const headers = {
       ...headersOf(header),
       ...(delay === undefined ? {} : { 'Svc-Delay': delay }),
       ...(retries === undefined ? {} : { 'Svc-Retries': retries }),
       ...(priority === undefined ? {} : { 'Svc-Priority': priority }),
+      ...(whenStopped === undefined ? {} : { 'Svc-When-Stopped': whenStopped }),
     };
     const path = queue === undefined ? '/v2/publish/' : `/v2/enqueue/${encodeURIComponent(queue)}/`;
     const published = await deps.queue.ask('POST', path + destination, await bodyOf(body, deps), headers);

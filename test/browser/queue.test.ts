@@ -77,6 +77,8 @@ describe('console: messages', function () {
     await page.getByLabel('Retries', { exact: true }).fill('1');
     await page.getByText('Labels and hidden fields').click();
     await page.getByLabel('Labels').fill('typed, größer');
+    await page.getByText('Flow control and priority').click();
+    await page.getByLabel('While its destination is stopped').selectOption('dlq');
     await page.getByRole('button', { name: 'Publish' }).click();
     const published = page.locator('[aria-live=polite] a');
     await published.waitFor();
@@ -89,6 +91,7 @@ describe('console: messages', function () {
     expect([second?.body, second?.headers['x-trace']]).to.deep.equal([first?.body, '7f3a']);
     await published.click();
     await page.getByRole('heading', { name: 'History' }).waitFor();
+    await page.getByText('While its destination is stopped').waitFor();
     for (const label of ['typed', 'größer']) await page.getByRole('link', { name: label, exact: true }).waitFor();
   });
 

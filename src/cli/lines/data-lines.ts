@@ -1,5 +1,5 @@
 /** Commands that call the public APIs of the running installation: keys, messages, runs, applications, triggers. */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { dataVerb, group, type RunVerb, wholeOption } from '../parser.js';
 
 const COUNT = (most: string) => wholeOption('--count <n>', most);
@@ -39,6 +39,12 @@ export function addDataLines(root: Command, run: RunVerb): void {
     .option('--delay <duration>', 'the time before the first attempt: 10s, 5m')
     .addOption(wholeOption('--retries <n>', 'the most retries'))
     .option('--priority <class>', 'highest, high, normal, low or lowest, within its queue or flow-control key')
+    .addOption(
+      new Option('--when-stopped <fate>', 'the fate while the destination is stopped; without: by the rules').choices([
+        'wait',
+        'dlq',
+      ]),
+    )
     .option('--queue <name>', 'the queue whose order the message keeps')
     .addHelpText('after', PUBLISH);
   dataVerb(root, 'messages', 'lists messages that are not delivered yet', run)

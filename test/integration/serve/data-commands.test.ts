@@ -61,13 +61,14 @@ describe('millrace: the commands for keys, messages and runs', function () {
     expect([code, stderr]).to.deep.equal([1, 'millrace: there is no key absent\n']);
   });
 
-  it('publish sends a message with headers, and messages lists a delayed one', async () => {
+  it('publish sends a message with headers and its fate at a stopped destination, and messages lists a delayed one', async () => {
     expect(await run('publish', `${sink()}/order`, 'one', '--header', 'Svc-Forward-X-Kind: book')).to.match(
       /^msg_\S+\n$/,
     );
     await eventually(() => expect(received).to.include('POST /order book one'));
-    const id = (await run('publish', `${sink()}/later`, 'x', '--delay', '1h')).trim();
+    const id = (await run('publish', `${sink()}/later`, 'x', '--delay', '1h', '--when-stopped', 'dlq')).trim();
     expect(await run('messages')).to.match(new RegExp(`^ID +STATE.*\n${id} +SCHEDULED +0/3 +\\S+ +${sink()}/later\n$`));
+    expect(JSON.parse(await run('messages', '--json'))).to.include({ messageId: id, whenStopped: 'dlq' });
     const { code, stderr } = await runMillrace(['publish', sink(), 'x', '--header', 'wrong'], env);
     expect([code, stderr]).to.deep.equal([1, 'millrace: --header has the form "Name: value", not "wrong"\n']);
   });

@@ -108,9 +108,15 @@ const PRIORITY_CHOICES = [
   ['lowest', 'Lowest: 1 start'],
 ] as const;
 
-function Flow({ draft: { flowKey, parallelism, rate, period, priority } }: PartProps) {
+const STOPPED_CHOICES = [
+  ['', 'As the rules of the account say'],
+  ['wait', 'The message waits'],
+  ['dlq', 'The message moves to the DLQ'],
+] as const;
+
+function Flow({ draft: { flowKey, parallelism, rate, period, priority, whenStopped } }: PartProps) {
   return (
-    <Part title="Flow control and priority" fields={[flowKey, priority]}>
+    <Part title="Flow control and priority" fields={[flowKey, priority, whenStopped]}>
       <div class="form-grid">
         <TextField label="Key" value={flowKey} placeholder="shop" />
         <TextField label="Parallelism" type="number" value={parallelism} placeholder="10" />
@@ -123,6 +129,7 @@ function Flow({ draft: { flowKey, parallelism, rate, period, priority } }: PartP
         value={priority}
         options={PRIORITY_CHOICES}
       />
+      <Choice label="While its destination is stopped" value={whenStopped} options={STOPPED_CHOICES} />
     </Part>
   );
 }

@@ -21,6 +21,7 @@ type Settings = Pick<
   | 'period'
   | 'retryDelayExpression'
   | 'priority'
+  | 'whenStopped'
 >;
 
 export interface Prefilled {
@@ -82,6 +83,7 @@ function prefilled(shown: Settings, own: Partial<DraftTexts>): Prefilled {
     rate: rate === undefined ? '' : String(rate),
     period: rate === undefined || period === undefined ? '' : `${period}s`,
     priority: shown.priority ?? '',
+    whenStopped: shown.whenStopped ?? '',
     labels: (shown.labels ?? []).join(','),
   };
   const notes = [

@@ -60,11 +60,12 @@ function belongings({ message, callbackOf }: Story, links: Links): readonly Fact
 }
 
 function settingsOf({ message }: Story): readonly Fact[] {
-  const { maxRetries, retryDelayExpression, callback, failureCallback, notBefore, createdAt } = message;
+  const { maxRetries, retryDelayExpression, whenStopped, callback, failureCallback, notBefore, createdAt } = message;
   return [
     ['Delay', notBefore > createdAt ? duration(notBefore - createdAt) : undefined],
     ['Retries', String(maxRetries)],
     ['Delay of retries', retryDelayExpression && <code>{retryDelayExpression}</code>],
+    ['While its destination is stopped', whenStopped],
     ['Callback', callback],
     ['Failure callback', failureCallback],
   ];
