@@ -18,7 +18,7 @@ export function rightsPage(): string {
     '',
     GENERATED,
     '',
-    '[Roles](operations/roles.md) describes how they are given. A test calls each route of the management API with each role.',
+    '[Roles](operations/roles.md) describes how they are given. A test calls each route with each role.',
     '',
     '## Roles and their rights',
     '',

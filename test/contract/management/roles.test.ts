@@ -1,14 +1,125 @@
-/** Roles on the management API: each route with each role, own roles, assignments, and keys with a role. Proves RGV1. */
+/**
+ * Roles: each route of the management API, of the operators' API and of the console's data with each role; own roles,
+ * assignments, and keys with a role. Proves RGV1.
+ */
 import { expect } from 'chai';
 import { BUILT_IN_ROLES, type GivenRight, MAX_ROLE_TEXT } from '../../../src/domain/control/index.js';
-import { MANAGEMENT_ROUTES } from '../../../src/edge/management/routes/index.js';
-import { type Caller, ManagementHarness } from '../../support/management-endpoint.js';
+import { ADMIN_ROUTES, MANAGEMENT_ROUTES, PLANE_ROUTES } from '../../../src/edge/index.js';
+import { accountIdOfUuid } from '../../../src/protocol/index.js';
+import { basic, type Caller, ManagementHarness } from '../../support/management-endpoint.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
+import { AdminStand } from '../admin/admin-stand.js';
+import { ConsoleStand } from '../console/console-stand.js';
 
 const UNKNOWN = '00000000-0000-8000-8000-000000000000';
 
+interface Team {
+  readonly id: string;
+  /** A key of the owner for the team. */
+  readonly owner: Caller;
+}
+
+interface Holder {
+  readonly role: string;
+  readonly as: Caller;
+  readonly rights: readonly string[];
+}
+
+async function teamOn(face: ManagementHarness): Promise<Team> {
+  const id = await face.newTeam();
+  return { id, owner: await face.newKey(face.owner, 'of the team', { team_id: id }) };
+}
+
+/** A person who is no member, with a key for the team. */
+async function personOf(face: ManagementHarness, { id, owner }: Team, name: string, ...given: readonly object[]) {
+  const { caller } = await face.newPerson(`${name}@example.com`);
+  for (const each of given) {
+    await face.ok('POST', '/v2/role-assignments', { as: owner, body: { email: caller.email, ...each } });
+  }
+  return face.newKey(caller, 'of the team', { team_id: id });
+}
+
+/** A person with each role: the owner, members, people with a built-in role, and one with an own role. */
+async function holdersOf(face: ManagementHarness, team: Team): Promise<readonly Holder[]> {
+  const support = ['queues:read', 'queues:use'];
+  await face.ok('POST', '/v2/roles', { as: team.owner, body: { name: 'support', rights: support } });
+  const holders: Holder[] = [{ role: 'owner', as: team.owner, rights: BUILT_IN_ROLES.owner }];
+  for (const role of ['admin', 'dev', 'finance'] as const) {
+    holders.push({ role, as: await face.memberOf(team.id, role), rights: BUILT_IN_ROLES[role] });
+  }
+  for (const role of ['operator', 'developer', 'billing', 'viewer'] as const) {
+    holders.push({ role, as: await personOf(face, team, role, { role }), rights: BUILT_IN_ROLES[role] });
+  }
+  holders.push({ role: 'support', as: await personOf(face, team, 'support', { role: 'support' }), rights: support });
+  return holders;
+}
+
+const refusalOf = (role: string) => `the role ${role} may not do this`;
+
+describe("roles on the operators' API", () => {
+  const stand = standOfAllTests(() => new AdminStand().start());
+
+  it('refuse with 403 exactly the routes of which a role lacks the right', async () => {
+    const team = await teamOn(stand);
+    // The team is the first account, whose people operate the cluster.
+    stand.ownerAccount = accountIdOfUuid(team.id) ?? stand.ownerAccount;
+    for (const { role, as, rights } of await holdersOf(stand, team)) {
+      for (const { methods, paths, permission } of ADMIN_ROUTES) {
+        const path = paths[0].replaceAll(/:\w+/g, UNKNOWN);
+        const method = methods[0].toUpperCase();
+        const answer = await fetch(stand.url + path, { method, headers: { authorization: basic(as.email, as.key) } });
+        const may = permission.startsWith('self:') || rights.includes(permission);
+        const name = `${role}: ${method} ${path}`;
+        expect(answer.status === 403, `${name} answers ${answer.status}`).to.equal(!may);
+        if (may) await answer.body?.cancel();
+        else expect(await answer.json(), name).to.include({ error: refusalOf(role) });
+      }
+    }
+  });
+});
+
+describe("roles on the console's data", () => {
+  const stand = standOfAllTests(() => new ConsoleStand().start());
+
+  it('refuse with 403 exactly the requests of which a role lacks the right, or the right to changes', async () => {
+    const team = await teamOn(stand);
+    const [queue] = (await stand.ok('GET', '/v2/msgq/users', { as: team.owner })).json as { id: string }[];
+    const index = await stand.newSearchIndex({}, team.owner);
+    const requests: Readonly<Record<string, { id: string; look: [string, string]; change: [string, string] }>> = {
+      databases: {
+        id: await stand.newDatabase({}, team.owner),
+        look: ['POST', '[["GET","a"]]'],
+        change: ['POST', '[["SET","a","1"]]'],
+      },
+      queues: { id: queue?.id ?? '', look: ['GET', 'v2/queues'], change: ['DELETE', 'v2/queues/one'] },
+      indexes: { id: index, look: ['GET', 'search/main'], change: ['DELETE', 'delete/main'] },
+    };
+    for (const { role, as, rights } of await holdersOf(stand, team)) {
+      const page = await stand.signIn(as);
+      for (const { paths, permission } of PLANE_ROUTES) {
+        const [kind = ''] = permission.split(':');
+        const { id, look, change } = requests[kind] as (typeof requests)[string];
+        for (const [[method, words], needed] of [
+          [look, [permission]],
+          [change, [permission, `${kind}:change`]],
+        ] as const) {
+          const isBatch = method === 'POST';
+          const path = paths[0].replace(':id', id).replace('*path', words);
+          const { status, json } = await stand.asPage(page, method, path, isBatch ? words : undefined);
+          const may = needed.every((right) => rights.includes(right));
+          const name = `${role}: ${method} ${path} ${isBatch ? words : ''}`;
+          expect([status, (json as { error?: string } | undefined)?.error], name).to.deep.equal(
+            may ? [200, undefined] : [403, refusalOf(role)],
+          );
+        }
+      }
+    }
+  });
+});
+
 describe('roles of the management API', () => {
   const face = standOfAllTests(() => new ManagementHarness().start());
+  let all: Team;
   let team: string;
   let owner: Caller;
 
@@ -20,32 +131,17 @@ describe('roles of the management API', () => {
     return roleError(json);
   };
 
-  /** A person who is no member, with a key for the team. */
-  const personWith = async (name: string, ...given: readonly object[]): Promise<Caller> => {
-    const { caller } = await face.newPerson(`${name}@example.com`);
-    for (const each of given) {
-      await face.ok('POST', '/v2/role-assignments', { as: owner, body: { email: caller.email, ...each } });
-    }
-    return face.newKey(caller, 'of the team', { team_id: team });
-  };
+  const personWith = (name: string, ...given: readonly object[]) => personOf(face, all, name, ...given);
 
   before(async () => {
-    team = await face.newTeam();
-    owner = await face.newKey(face.owner, 'of the team', { team_id: team });
+    all = await teamOn(face);
+    ({ id: team, owner } = all);
   });
 
   it('refuse with 403 exactly the routes of which a role lacks the right', async () => {
-    await face.ok('POST', '/v2/roles', { as: owner, body: { name: 'support', rights: ['queues:read', 'queues:use'] } });
-    const callers: [string, Caller, readonly string[]][] = [['owner', owner, BUILT_IN_ROLES.owner]];
-    for (const role of ['admin', 'dev', 'finance'] as const) {
-      callers.push([role, await face.memberOf(team, role), BUILT_IN_ROLES[role]]);
-    }
-    for (const role of ['operator', 'developer', 'billing', 'viewer'] as const) {
-      callers.push([role, await personWith(role, { role }), BUILT_IN_ROLES[role]]);
-    }
-    callers.push(['support', await personWith('support', { role: 'support' }), ['queues:read', 'queues:use']]);
+    const holders = await holdersOf(face, all);
     const audited = face.control.state.audit.lastNumber;
-    for (const [role, as, rights] of callers) {
+    for (const { role, as, rights } of holders) {
       for (const { methods, paths, permission } of MANAGEMENT_ROUTES) {
         const path = paths[0].replaceAll(/:\w+/g, UNKNOWN);
         const method = methods[0].toUpperCase();
@@ -56,7 +152,7 @@ describe('roles of the management API', () => {
         const may = permission === 'open' || permission.startsWith('self:') || rights.includes(permission);
         const name = `${role}: ${method} ${path}`;
         expect(status === 403, `${name} answers ${status}`).to.equal(!may);
-        if (!may) expect(roleError(json), name).to.equal(`the role ${role} may not do this`);
+        if (!may) expect(roleError(json), name).to.equal(refusalOf(role));
         expect(misfits, name).to.deep.equal([]);
       }
     }
