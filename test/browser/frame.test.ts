@@ -1,11 +1,33 @@
-/** The frame of every page: signing in and out, the menu, the palette and themes. */
+/** The frame of every page: signing in and out, also with an identity provider, the menu, the palette and themes. */
 import { expect } from 'chai';
 import { ConsoleBrowser, EMAIL, KEY, VIEWS } from '../support/browser/console-browser.js';
 import { eventually } from '../support/eventually.js';
+import { freePort } from '../support/free-port.js';
+import { IdentityProviderStand } from '../support/identity-provider.js';
 
 describe('console: the frame', function () {
   this.timeout(60_000);
-  const browser = ConsoleBrowser.ofTheseTests();
+  const browser = new ConsoleBrowser();
+  const provider = new IdentityProviderStand();
+
+  before(async () => {
+    // The provider is told the address of the console before the process starts.
+    const port = await freePort();
+    const origin = `http://127.0.0.1:${port}`;
+    await provider.start([`${origin}/console/api/sign-in/sso/callback`]);
+    provider.people.set('ada', { email: 'ada@b.example', groups: ['ops'] });
+    provider.people.set('bob', { email: 'bob@b.example', groups: ['others'] });
+    await browser.start({
+      MILLRACE_MGMT_PORT: String(port),
+      MILLRACE_PUBLIC_URL_MGMT: origin,
+      MILLRACE_SIGN_IN_PROVIDERS: provider.setting([{ group: 'ops', role: 'admin' }]),
+    });
+  });
+  afterEach(() => browser.allIsWell());
+  after(async () => {
+    await browser.end();
+    await provider.stop();
+  });
 
   it('asks for credentials, shows an error for a wrong key, and then opens the requested page', async () => {
     const visitor = (await browser.visitor()).expects(/^401 /);
@@ -17,6 +39,35 @@ describe('console: the frame', function () {
     expect(await visitor.page.getByRole('alert').textContent()).to.include('No key of this e-mail');
     await visitor.signIn(EMAIL, KEY);
     expect(await visitor.heading().textContent()).to.equal('Databases');
+  });
+
+  /** Follows the button of the provider, and fills in its forms. */
+  async function signInAtProvider(name: string, path: string) {
+    // Its forms load a font from elsewhere.
+    const visitor = (await browser.visitor()).expects(new RegExp(`^elsewhere: ${provider.issuer}/`), /fonts\.google/);
+    const { page } = visitor;
+    await page.route('https://**', (route) => route.abort());
+    await visitor.open(path);
+    await page.getByRole('link', { name: 'Sign in with Company' }).click();
+    await page.getByPlaceholder('Enter any login').fill(name);
+    await page.getByPlaceholder('and password').fill('x');
+    await page.getByRole('button', { name: 'Sign-in' }).click();
+    await page.getByRole('button', { name: 'Continue' }).click();
+    return visitor;
+  }
+
+  it('leads through the sign-in of an identity provider to the requested page', async () => {
+    const visitor = await signInAtProvider('ada', '/console/databases?find=def');
+    await eventually(async () => expect(await visitor.heading().textContent()).to.equal('Databases'));
+    expect(visitor.page.url()).to.equal(`${browser.url}/console/databases?find=def`);
+    await visitor.page.getByText('ada@b.example').first().waitFor();
+  });
+
+  it('shows why the answer of the provider began no session, and still takes a key', async () => {
+    const visitor = await signInAtProvider('bob', '/console/');
+    await visitor.page.getByRole('alert').getByText('no group of yours has a role here').waitFor();
+    expect(await visitor.inaccessible()).to.deep.equal([]);
+    await visitor.signIn(EMAIL, KEY);
   });
 
   it('leads a browser from the address of the port to the console, and other clients not', async () => {
