@@ -3,6 +3,7 @@
 import { hostname } from 'node:os';
 import type { DependencyContainer } from 'tsyringe';
 import { AlertNotices, AlertTeller, firingSubjects } from '../actors/alerts/index.js';
+import { AuditExporter } from '../actors/audit/index.js';
 import { UsageReporter, UsageReports } from '../actors/usage/index.js';
 import { readTlsFiles } from '../adapters/node/index.js';
 import { SmtpMailSender } from '../adapters/smtp/index.js';
@@ -29,6 +30,17 @@ export function registerAlerts(c: DependencyContainer): void {
 }
 
 function registerUsage(c: DependencyContainer): void {
+  tokens.once(c, tokens.AUDIT_EXPORTER, () => {
+    const control = c.resolve(tokens.CONTROL);
+    return new AuditExporter({
+      ...tokens.portsOf(c),
+      accounts: control.accounts,
+      queue: c.resolve(tokens.QUEUE_GATEWAY),
+      destinations: c.resolve(tokens.HTTP_OUT),
+      state: () => control.view.state,
+      isOwner: () => control.isOwner(),
+    });
+  });
   tokens.once(c, tokens.USAGE_REPORTS, () => {
     const { accounts, view } = c.resolve(tokens.CONTROL);
     return new UsageReports({
@@ -66,6 +78,7 @@ export async function startAlerts(c: DependencyContainer): Promise<void> {
   const notices = c.resolve(tokens.ALERT_NOTICES);
   const firing = (rule: Parameters<typeof firingSubjects>[0]) => firingSubjects(rule, readings);
   await life.run(new AlertTeller({ ...ports, control, notices, isOwner, firing }, config.alerts.alertLookMs));
+  await life.run(c.resolve(tokens.AUDIT_EXPORTER));
   await life.run(new UsageReporter({ ...ports, control, isOwner, reports: c.resolve(tokens.USAGE_REPORTS) }));
 }
 

@@ -58,6 +58,7 @@ export function managementEndpoint(c: DependencyContainer, options: ManagementEn
     removal: c.resolve(tokens.REMOVAL),
     alerts: c.resolve(tokens.ALERT_NOTICES),
     usage: c.resolve(tokens.USAGE_REPORTS),
+    auditExports: c.resolve(tokens.AUDIT_EXPORTER),
     pendingDocuments: pendingDocuments(c.resolve(tokens.GATEWAY), c.resolve(tokens.SEARCH)),
     pricesOf: () => prices,
     signIns: guard.of('management'),

@@ -5,7 +5,7 @@
 import 'reflect-metadata';
 import { container, type DependencyContainer, type InjectionToken, instanceCachingFactory } from 'tsyringe';
 import type { AlertNotices } from '../actors/alerts/index.js';
-import type { AuditFileWriter } from '../actors/audit/index.js';
+import type { AuditExporter, AuditFileWriter } from '../actors/audit/index.js';
 import type { ClusterLook } from '../actors/cluster/index.js';
 import type { DatabaseKeeper, InstallationCopy, ProcessControl } from '../actors/control/index.js';
 import type { KvDeliveries, KvOwner, KvShardGateway } from '../actors/kv-shard/index.js';
@@ -136,6 +136,7 @@ export const TRIALS = token<ProcessTrials>('TrialRuns');
 /** Registered if providers are configured. */
 export const IDENTITY_PROVIDERS = token<IdentityProviders>('IdentityProviders');
 export const ALERT_NOTICES = token<AlertNotices>('AlertNotices');
+export const AUDIT_EXPORTER = token<AuditExporter>('AuditExporter');
 export const USAGE_REPORTS = token<UsageReports>('UsageReports');
 /** The management endpoint's own address, once it listens. */
 export const MANAGEMENT_ADDRESS = token<{ url: string | undefined }>('ManagementAddress');

@@ -1,6 +1,7 @@
 export * from './access.js';
 export * from './acl-admin.js';
 export * from './alerts.js';
+export * from './audit-exports.js';
 export * from './audit-files.js';
 export * from './backup-files.js';
 export * from './backups.js';

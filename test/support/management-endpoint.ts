@@ -203,6 +203,11 @@ export class ManagementHarness {
       branches: this.branches,
       alerts: this.alerts,
       usage: new SaidUsage(),
+      auditExports: {
+        refusalOf: (_account, url) => new SaidUsage().refusalOf(url),
+        endPosition: async () => 7,
+        lagOf: async () => ({ lagMs: 1_500 }),
+      },
       removal: { remove: (database, partitions) => void this.removed.push([database, partitions]) },
       clock: { nowMs: () => this.control.nowMs, monotonicMs: () => realTime.monotonicMs() },
       timers: realTime,

@@ -128,6 +128,8 @@ const kinds: { readonly [Type in Plain['type']]: fc.Arbitrary<Omit<Extract<Plain
   ListLabels: of({ account }),
   SetUsageReport: of({ account, url: fc.constantFrom('', 'https://a.example/u'), month: fc.constant(600) }),
   GetUsageReport: of({ account }),
+  SetAuditExport: of({ account, url: fc.constantFrom('', 'https://a.example/a'), position: fc.constant(7) }),
+  GetAuditExport: of({ account }),
   EndUsageReport: of({ account, month: fc.integer({ min: 600, max: 603 }) }),
   SetSessionTokens: of({ session: small.map((name) => `ses-${name}`), tokens: small }),
   ListSessions: of({ account, email: fc.oneof(email, fc.constant('')) }),

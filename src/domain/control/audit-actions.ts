@@ -83,6 +83,8 @@ export const AUDIT_ACTIONS = {
   setLabels: [81, 'Set Labels'],
   setUsageReport: [82, 'Set Usage Report'],
   deleteUsageReport: [83, 'Delete Usage Report'],
+  setAuditExport: [84, 'Set Audit Export'],
+  deleteAuditExport: [85, 'Delete Audit Export'],
 } as const satisfies Readonly<Record<string, readonly [number, string]>>;
 
 export type AuditAction = keyof typeof AUDIT_ACTIONS;

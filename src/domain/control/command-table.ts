@@ -2,6 +2,7 @@
  * The table of commands of the control actor, those of the management API included: one row each. The actor, codec,
  * gateway and mailbox read the properties of a command here.
  */
+
 import type { ControlRow } from './command-row.js';
 import type { ControlCommand, ControlCommandOf } from './commands.js';
 import {
@@ -31,7 +32,9 @@ import {
 } from './decide-management-alerts.js';
 import {
   decideAudited,
+  decideGetAuditExport,
   decideListAudit,
+  decideSetAuditExport,
   refuseForeignDatabase,
   refuseForeignQueue,
 } from './decide-management-audit.js';
@@ -219,6 +222,8 @@ export const CONTROL_COMMANDS: ControlTable = {
   ListLabels: { decide: decideListLabels, isRead },
   SetUsageReport: { decide: decideSetUsageReport },
   GetUsageReport: { decide: decideGetUsageReport, isRead },
+  SetAuditExport: { decide: decideSetAuditExport },
+  GetAuditExport: { decide: decideGetAuditExport, isRead },
   EndUsageReport: { decide: decideEndUsageReport },
 };
 

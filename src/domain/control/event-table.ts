@@ -148,6 +148,13 @@ const CONTROL_EVENTS: EventTable = {
   SessionBegan: { evolve: sessionBegan, isAwaited, leavesAccess },
   SessionTokensSet: { evolve: sessionTokensSet, leavesAccess },
   LabelsSet: { evolve: ({ id, labels }, { usageRecords }) => usageRecords.putLabels({ id, labels }), leavesAccess },
+  AuditExportSet: {
+    evolve: ({ type: _, atMs: __, ...one }, { auditExports }) => {
+      if (one.url === '') auditExports.delete(one.account);
+      else auditExports.set(one.account, one);
+    },
+    leavesAccess,
+  },
   UsageReportSet: {
     evolve: ({ type: _, atMs: __, ...report }, { usageRecords }) => usageRecords.putReport(report),
     leavesAccess,

@@ -3,6 +3,7 @@
  * beyond a new optional last field is a new type (test/fixtures/journals/control-events.json).
  * Events of the last group occur in snapshots only: each states a result of many events in absolute form.
  */
+
 import {
   absent,
   flag,
@@ -17,6 +18,7 @@ import {
 } from '../../kernel/schema/index.js';
 import { accountLimits, accountState } from '../queue/index.js';
 import { alert, alertChannel, alertPhase, alertRule, noticeState, raisedAlertFields } from './alerts.js';
+import { auditExportFields } from './audit-exports.js';
 import { accountId, alertRuleId, apiKeyId, backupId, databaseId, sessionId, triggerId } from './ids.js';
 import {
   accountPlan,
@@ -194,6 +196,8 @@ export const controlEvents = {
   LabelsSet: openKind(57, { ...labelsFields, atMs: integer }),
   /** The report in absolute form; an empty URL: none. */
   UsageReportSet: openKind(58, { ...usageReportFields, atMs: integer }),
+  /** The export in absolute form; an empty URL: none. */
+  AuditExportSet: openKind(59, { ...auditExportFields, atMs: integer }),
   // ── in snapshots only ──
   AlertRestored: openKind(46, { alert }),
   SearchTombstoneRestored: openKind(37, {

@@ -125,6 +125,8 @@ export const MAX_ALERT_TARGET = 512;
 /** Labels of one database, queue or index: a few words for those who divide costs. */
 export const MAX_OBJECT_LABELS = 16;
 export const MAX_LABEL_VALUE = 128;
+/** Accounts that export their audit log to a URL: each has its own reader of the control journal. */
+export const MAX_AUDIT_EXPORTS = 100;
 /** Logs are kept for about this time. */
 export const MAX_ALERT_WINDOW_SECONDS = 7 * 86_400;
 /** Triggers of one database: each has its own reader of the database's journal. */

@@ -2,6 +2,7 @@
  * Commands of the management API to the control actor. Each names the account that it acts for; records of other
  * accounts are answered as unknown.
  */
+
 import {
   absent,
   flag,
@@ -19,6 +20,7 @@ import {
 } from '../../kernel/schema/index.js';
 import { accountLimitFields } from '../queue/index.js';
 import { alert, alertRule, firingSubject, noticeState } from './alerts.js';
+import { auditExportFields } from './audit-exports.js';
 import { accountId, alertRuleId, apiKeyId, backupId, databaseId, triggerId } from './ids.js';
 import {
   accountPlanFields,
@@ -181,6 +183,9 @@ export const managementCommands = {
   /** `month`: the last one without a report. Answered with `UsageReportIs`. */
   SetUsageReport: openKind(72, usageReportFields),
   GetUsageReport: openKind(73, ofAccount),
+  /** `position`: of a new export. Answered with `AuditExportIs`. */
+  SetAuditExport: openKind(75, auditExportFields),
+  GetAuditExport: openKind(76, ofAccount),
   // ── sent by the owner of the control shard itself ──
   /** The queue has accepted the report of the month. */
   EndUsageReport: openKind(74, { account: accountId, month: integer }),
@@ -213,6 +218,8 @@ export const managementReplies = {
   LabelsAre: openKind(32, { labels: listOf(openRecord(labelsFields)) }),
   /** An empty URL: no reports. */
   UsageReportIs: openKind(33, usageReportFields),
+  /** An empty URL: no export. */
+  AuditExportIs: openKind(34, auditExportFields),
   OneTrigger: openKind(27, { trigger }),
   /** Both oldest first; `databases` are those that the account may name in a trigger. */
   TriggersAre: openKind(28, {

@@ -50,6 +50,7 @@ export function* rebuildingEvents(state: ControlState): Iterable<ControlEvent> {
   for (const session of state.sessions.byName.values()) yield { type: 'SessionBegan', ...session };
   for (const labels of sorted(state.usageRecords.labels)) yield { type: 'LabelsSet', ...labels, atMs: 0 };
   for (const report of sorted(state.usageRecords.reports)) yield { type: 'UsageReportSet', ...report, atMs: 0 };
+  for (const one of sorted(state.auditExports)) yield { type: 'AuditExportSet', ...one, atMs: 0 };
 }
 
 function* accountEvents(record: Account): Iterable<ControlEvent> {

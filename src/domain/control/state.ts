@@ -12,6 +12,7 @@
  */
 import type { AccountId, ApiKeyId, BackupId, DatabaseId } from '../../kernel/index.js';
 import { AlertRecords } from './alerts.js';
+import type { AuditExport } from './audit-exports.js';
 import { AuditLog } from './audit-log.js';
 import { DayCounts } from './day-counts.js';
 import type { ControlEventOf } from './events.js';
@@ -122,6 +123,7 @@ export class ControlState extends DayCounts {
   readonly providerPeople = new ProviderPeople();
   readonly roles = new RoleRecords();
   readonly usageRecords = new UsageRecords();
+  readonly auditExports = new Map<AccountId, AuditExport>();
   readonly alerts = new AlertRecords();
   readonly triggers = new TriggerRecords();
   readonly audit: AuditLog;
@@ -204,6 +206,7 @@ export class ControlState extends DayCounts {
     this.triggers.dropOf(id);
     this.roles.dropOf(id);
     this.usageRecords.drop(id);
+    this.auditExports.delete(id);
   }
 
   #unindexAccount(account: Account): void {

@@ -5,6 +5,7 @@ import type { Prices } from '../../domain/statistics/index.js';
 import type { AccountId, DatabaseId } from '../../kernel/index.js';
 import type {
   AlertTests,
+  AuditExports,
   Backups,
   Branches,
   DataRemoval,
@@ -62,6 +63,7 @@ export interface ManagementEndpointParts extends EndpointParts<ManagementEndpoin
   /** Undefined: calls for statistics or backups get 503. */
   readonly statistics?: Statistics | undefined;
   readonly usage?: UsageDocuments | undefined;
+  readonly auditExports?: AuditExports | undefined;
   readonly backups?: Backups | undefined;
   /** Undefined: calls for branches get 503. */
   readonly branches?: Branches | undefined;

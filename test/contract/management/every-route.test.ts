@@ -50,6 +50,7 @@ const OURS = [
   ...['GET /v2/kv/branch/{id}', 'DELETE /v2/kv/branch/{id}', 'GET /v2/kv/branch/{id}/diff'],
   ...['POST /v2/kv/branch/{id}/merge', 'GET /v2/kv/branch/{id}/messages'],
   ...['GET /v2/usage', 'GET /v2/usage/webhook', 'POST /v2/usage/webhook', 'DELETE /v2/usage/webhook'],
+  ...['GET /v2/auditlogs/export', 'POST /v2/auditlogs/export', 'DELETE /v2/auditlogs/export'],
   ...['GET /v2/labels', 'PATCH /v2/labels/{kind}/{id}'],
   'GET /openapi.json',
 ];
@@ -68,6 +69,7 @@ const WITHOUT_ID = [
   'POST /v2/roles',
   'POST /v2/role-assignments',
   'POST /v2/usage/webhook',
+  'POST /v2/auditlogs/export',
 ];
 
 describe('management API: every documented route', () => {
@@ -282,6 +284,9 @@ describe('management API: every documented route', () => {
     await face.ok('POST', '/v2/usage/webhook', body('POST /v2/usage/webhook'));
     await face.ok('GET', '/v2/usage/webhook');
     await face.ok('DELETE', '/v2/usage/webhook');
+    await face.ok('POST', '/v2/auditlogs/export', body('POST /v2/auditlogs/export'));
+    await face.ok('GET', '/v2/auditlogs/export');
+    await face.ok('DELETE', '/v2/auditlogs/export');
     await face.ok('GET', '/openapi.json', { as: null });
 
     const never = face.documented.filter((name) => !face.answered.has(name));

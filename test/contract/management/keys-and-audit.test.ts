@@ -222,6 +222,19 @@ describe('management API: audit log', () => {
     expect(await entries(caller)).to.deep.equal([]);
   });
 
+  it('POST /v2/auditlogs/export sends it to an address, which GET shows with its lag and DELETE removes', async () => {
+    const path = '/v2/auditlogs/export';
+    expect((await face.ok('GET', path)).json).to.deep.equal({ url: '', lag_seconds: 0 });
+    const refused = await face.call('POST', path, { body: { url: 'https://10.0.0.1/' } });
+    expect([refused.status, refused.json]).to.deep.equal([400, { error: 'url: the address is private' }]);
+    await face.ok('POST', path, { body: { url: 'https://a.example/audit' } });
+    expect((await face.ok('GET', path)).json).to.deep.equal({ url: 'https://a.example/audit', lag_seconds: 1 });
+    await face.ok('DELETE', path);
+    expect((await face.call('DELETE', path)).status).to.equal(404);
+    const actions = (await entries()).map(({ action_string }) => action_string);
+    expect(actions.slice(0, 2)).to.deep.equal(['Delete Audit Export', 'Set Audit Export']);
+  });
+
   it('contains no secret', async () => {
     const database = await face.newDatabase();
     const { rest_token, password } = (await face.ok('GET', `/v2/kv/database/${database}`)).json as Entry;

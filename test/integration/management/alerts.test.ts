@@ -1,6 +1,6 @@
 /**
  * Alert rules in a real process: its notices reach a webhook, a Slack-compatible URL and a mailbox, once each. The audit log
- * reaches its files, each note once. Proves ALN1, ALN2, AFW1, AF2.
+ * reaches its files and its URL. Proves ALN1, ALN2, AFW1, AF2, AXR1.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -163,7 +163,9 @@ describe('alert rules and audit log of a running process', () => {
     expect(server.stdout() + server.stderr()).not.to.include(PASSWORD);
   });
 
-  it('the audit log is complete in its files, each note once, after a kill -9 between two lines', async () => {
+  it('the audit log is complete in its files and at its URL, in order, after a kill -9 between two lines', async () => {
+    const path = sink.path('audit');
+    await manage('POST', '/v2/auditlogs/export', { url: sink.url(path) });
     const change = async (name: string) =>
       manage('POST', '/v2/alerts', { name, kind: 'dead-letters', threshold: 1000 });
     for (let at = 0; at < 5; at += 1) await change(`before ${at}`);
@@ -173,11 +175,22 @@ describe('alert rules and audit log of a running process', () => {
     await cutOff;
     server = await startMillrace({ dataDir: server.dataDir, env });
     await change('after');
-    const log = (await manage('GET', '/v2/auditlogs')) as { log_id: string }[];
+    const log = (await manage('GET', '/v2/auditlogs')) as { log_id: string; action_string: string }[];
     const notes = log.map(({ log_id }) => log_id).reverse();
     await eventually(async () => {
       const written = (await writtenNotes()).map((line) => (JSON.parse(line) as { log_id: string }).log_id);
       expect(written).to.deep.equal(notes);
+    });
+    const exported = log.findIndex(({ action_string }) => action_string === 'Set Audit Export');
+    await eventually(() => {
+      // A message that was being delivered at the kill arrives again.
+      const lines = sink.calls(path).flatMap(({ body }) => body.split('\n').slice(0, -1));
+      const received = new Set(lines.map((line) => (JSON.parse(line) as { log_id: string }).log_id));
+      expect([...received]).to.deep.equal(notes.slice(-exported - 1));
+    });
+    await eventually(async () => {
+      const shown = await manage('GET', '/v2/auditlogs/export');
+      expect(shown).to.deep.equal({ url: sink.url(path), lag_seconds: 0 });
     });
   });
 

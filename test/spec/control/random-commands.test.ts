@@ -206,7 +206,7 @@ describe('control: after any commands', () => {
   it('every kind of command is accepted in some program, so that the properties are tested', () => {
     const accepted = new Set<string>();
     const kinds = new Set<string>();
-    for (const program of fc.sample(programs, { numRuns: 2000, seed: 8 })) {
+    for (const program of fc.sample(programs, { numRuns: 6000, seed: 8 })) {
       play(program, (command, state, nowMs) => {
         kinds.add(command.type);
         if (decide(command, state, { nowMs }).reply.type !== 'Rejected') accepted.add(command.type);

@@ -108,6 +108,7 @@ export const GOLDEN_CONTROL_REPLIES: { readonly [Type in ControlReply['type']]: 
   SignedOut: [{ type: 'SignedOut' }],
   SessionIs: [{ type: 'SessionIs', name: 'ses_1' }],
   LabelsAre: [{ type: 'LabelsAre', labels: [{ id: database.id, labels: [{ name: 'costCentre', value: '42' }] }] }],
+  AuditExportIs: [{ type: 'AuditExportIs', account: account.id, url: 'https://a.example/a', position: 77 }],
   UsageReportIs: [{ type: 'UsageReportIs', account: account.id, url: 'https://a.example/u', month: 682 }],
   SessionsAre: [
     {

@@ -79,6 +79,15 @@ export class AuditLogAnswer {
   @IsString() readonly notes!: string;
 }
 
+export class AuditExportAnswer {
+  /** Empty: no export. */
+  @IsString() readonly url!: string;
+  /** The age of the oldest change that the queue has not accepted; 0: none. */
+  @IsInt() readonly lag_seconds!: number;
+  /** Why the queue does not accept messages. */
+  @IsOptional() @IsString() readonly problem?: string | undefined;
+}
+
 export function teamAnswer({ id, name, team }: Account): TeamAnswer {
   return { team_id: uuidOf(id), team_name: name, copy_cc: team?.copiesCard ?? false };
 }

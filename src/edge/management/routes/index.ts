@@ -1,6 +1,7 @@
 /** All declared routes of the management API. */
 import type { ManagementRoute } from '../management-call.js';
 import { ALERT_ROUTES } from './alerts.js';
+import { AUDIT_EXPORT_ROUTES } from './audit-export.js';
 import { BACKUP_ROUTES } from './backups.js';
 import { BRANCH_ROUTES } from './branches.js';
 import { DATABASE_SETTING_ROUTES } from './database-settings.js';
@@ -30,4 +31,5 @@ export const MANAGEMENT_ROUTES: readonly ManagementRoute[] = [
   ...ROLE_ROUTES,
   ...ALERT_ROUTES,
   ...USAGE_ROUTES,
+  ...AUDIT_EXPORT_ROUTES,
 ];

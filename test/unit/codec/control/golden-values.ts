@@ -305,6 +305,7 @@ export const GOLDEN_EVENTS: { readonly [Type in ControlEvent['type']]: Extract<C
   SessionTokensSet: { type: 'SessionTokensSet', name: 'ses_0123456789abcdef', tokens: '2.sealed', atMs },
   LabelsSet: { type: 'LabelsSet', id: database, labels: [{ name: 'costCentre', value: '42' }], atMs },
   UsageReportSet: { type: 'UsageReportSet', account, url: 'https://a.example/usage', month: 682, atMs },
+  AuditExportSet: { type: 'AuditExportSet', account, url: 'https://a.example/audit', position: 77, atMs },
   FormatRaised: { type: 'FormatRaised', level: 2, by: 'root@host', atMs },
   AlertRuleSet: { type: 'AlertRuleSet', rule: ALERT_RULE, atMs },
   TriggerSet: { type: 'TriggerSet', trigger: GOLDEN_TRIGGER, atMs },
