@@ -61,7 +61,7 @@ describe("roles on the operators' API", () => {
 
   it('refuse with 403 exactly the routes of which a role lacks the right', async () => {
     const team = await teamOn(stand);
-    // The team is the first account, whose people operate the cluster.
+    // The team is the first account: its people operate the cluster.
     stand.ownerAccount = accountIdOfUuid(team.id) ?? stand.ownerAccount;
     for (const { role, as, rights } of await holdersOf(stand, team)) {
       for (const { methods, paths, permission } of ADMIN_ROUTES) {
