@@ -7,6 +7,8 @@ export type RaceOutcome = 'met' | 'missed' | 'unknown';
 
 const AGAIN_AFTER_MS = 200;
 const CALL_TIMEOUT_MS = 10_000;
+/** A webhook's call that is repeated may be a second one, so on a busy machine its answer is waited for. */
+const HOOK_TIMEOUT_MS = 60_000;
 /** About when a wait of a second is over. */
 const RACE = { fromMs: 900, withinMs: 300 };
 
@@ -15,6 +17,8 @@ export class OutsideAgents implements LedgerWatcher {
   readonly races = new Map<string, RaceOutcome>();
   /** Calls of webhooks that were accepted. */
   hooked = 0;
+  /** Calls of webhooks without an answer, or with a refusal: each may have been accepted. */
+  repeatedHooks = 0;
   readonly #begun = new Set<string>();
   readonly #tasks = new Set<Promise<void>>();
   readonly #over = new AbortController();
@@ -49,10 +53,12 @@ export class OutsideAgents implements LedgerWatcher {
     this.#once(url, async () => {
       for (let number = 0; number < calls; number += 1) {
         await this.#until(async () => {
-          const answer = await this.#fetch(url, { method: 'PUT', body: `hook ${number} ü` });
+          const answer = await this.#fetch(url, { method: 'PUT', body: `hook ${number} ü` }, HOOK_TIMEOUT_MS);
           if (answer?.ok) this.hooked += 1;
-          // Its run is over, for a reason of its own.
-          return answer?.ok || answer?.status === 404;
+          // 404: its run has ended.
+          const isDone = answer?.ok || answer?.status === 404;
+          if (!isDone) this.repeatedHooks += 1;
+          return isDone;
         });
       }
     });
@@ -101,8 +107,8 @@ export class OutsideAgents implements LedgerWatcher {
   }
 
   /** Undefined: no answer came. */
-  #fetch(url: string, init: RequestInit): Promise<Response | undefined> {
-    return fetch(url, { ...init, signal: AbortSignal.timeout(CALL_TIMEOUT_MS) }).catch(() => undefined);
+  #fetch(url: string, init: RequestInit, timeoutMs = CALL_TIMEOUT_MS): Promise<Response | undefined> {
+    return fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) }).catch(() => undefined);
   }
 
   async #until(attempt: () => Promise<boolean | undefined>): Promise<void> {

@@ -234,6 +234,7 @@ export class WorkflowChaosStand {
       calls: [...thirdParty.calls.values()].flat().length,
       races: this.agents.races.size,
       hooks: this.agents.hooked,
+      repeatedHooks: this.agents.repeatedHooks,
       kills: this.kills,
       faults: this.faults.length,
       cuts: proxy.cuts,

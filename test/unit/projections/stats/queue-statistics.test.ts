@@ -87,6 +87,7 @@ describe('statistics of queues', () => {
     expect(today).to.deep.equal({
       ...{ day: MONDAY / DAY, requests: 4, workflowRequests: 0, workflowRuns: 0 },
       bandwidthBytes: 60 + 2 * ANSWER_BYTES,
+      messages: 3,
     });
     expect(days).to.have.length(30);
     expect(sum(days.map((day) => day.requests))).to.equal(4);
