@@ -98,7 +98,7 @@ describe('console: databases', function () {
     await page.getByRole('button', { name: 'Rename' }).click();
     await page.locator('h1', { hasText: 'after' }).waitFor();
     await page.getByRole('combobox', { name: 'Plan' }).selectOption('fixed_5gb');
-    await page.getByRole('button', { name: 'Change' }).click();
+    await page.getByRole('button', { name: 'Change', exact: true }).click();
     await page.getByLabel(/^Budget/).fill('42');
     await page.getByRole('button', { name: 'Set', exact: true }).click();
     await page.getByLabel(/^Allowed IPv4/).fill('127.0.0.0/8\n203.0.113.7');
