@@ -22,22 +22,22 @@ export async function writeChecked(files: BackupFiles, name: string, contents: L
 }
 
 /**
- * @param what  its name in messages: `the manifest`
+ * @param title  its name in messages: `the manifest`
  * @returns undefined when there is no such file. @throws JOURNAL_DAMAGED when it differs by a single bit from the written one
  */
 export async function readChecked<Contents extends Leveled>(
   files: BackupFiles,
   name: string,
-  what: string,
+  title: string,
 ): Promise<Contents | undefined> {
   const pieces = await files.read(name);
   if (pieces === undefined) return undefined;
   const read: Uint8Array[] = [];
   for await (const piece of pieces) read.push(piece);
-  const { sha256, contents } = parsed<Contents>(Buffer.concat(read).toString('utf8'), what);
+  const { sha256, contents } = parsed<Contents>(Buffer.concat(read).toString('utf8'), title);
   // JSON of lists, texts and whole numbers has the same text after parsing and writing.
   if (contents !== undefined && sha256 === digestOf(JSON.stringify(contents))) return contents;
-  throw damaged(what, 'checksum mismatch');
+  throw damaged(title, 'checksum mismatch');
 }
 
 /** @throws NEWER_FORMAT, or INVALID for a level that no release has */
@@ -50,11 +50,11 @@ export function ofThisRelease<Contents extends Leveled>(contents: Contents): Con
   throw new MillraceError('INVALID', `a backup of format ${String(format)}, which this release cannot read`);
 }
 
-function parsed<Contents>(text: string, what: string): { sha256?: string; contents?: Contents } {
+function parsed<Contents>(text: string, title: string): { sha256?: string; contents?: Contents } {
   try {
     return (JSON.parse(text) as { sha256?: string; contents?: Contents } | null) ?? {};
   } catch (cause) {
-    throw damaged(what, 'it is not JSON', cause);
+    throw damaged(title, 'it is not JSON', cause);
   }
 }
 
@@ -62,6 +62,6 @@ function digestOf(text: string): string {
   return createHash('sha256').update(text, 'utf8').digest('hex');
 }
 
-function damaged(what: string, reason: string, cause?: unknown): MillraceError {
-  return new MillraceError('JOURNAL_DAMAGED', `${what} of the backup cannot be read: ${reason}`, {}, cause);
+function damaged(title: string, reason: string, cause?: unknown): MillraceError {
+  return new MillraceError('JOURNAL_DAMAGED', `${title} of the backup cannot be read: ${reason}`, {}, cause);
 }
