@@ -17,6 +17,25 @@ const KEY_FILE = 'key.json';
 const BLOCK_BYTES = 64 * 1024;
 const STORED_BYTES = BLOCK_BYTES + SEALED_BYTES;
 
+/** Sends the pieces of a file through, and @returns the reference of the file: its name, length and digest. */
+export async function referTo(
+  name: string,
+  pieces: AsyncIterable<Uint8Array>,
+  write: (pieces: AsyncIterable<Uint8Array>) => Promise<unknown>,
+): Promise<FileRef> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  const counted = async function* () {
+    for await (const piece of pieces) {
+      hash.update(piece);
+      bytes += piece.length;
+      yield piece;
+    }
+  };
+  await write(counted());
+  return { name, bytes, sha256: hash.digest('hex') };
+}
+
 /** @param master of the operator; undefined: the backup is not encrypted. @returns the files to write to */
 export async function sealedForWriting(
   files: BackupFiles,
@@ -52,18 +71,8 @@ class SealedBackup implements BackupFiles {
     private readonly key: Uint8Array,
   ) {}
 
-  async write(name: string, pieces: AsyncIterable<Uint8Array>): Promise<FileRef> {
-    const hash = createHash('sha256');
-    let bytes = 0;
-    const counted = async function* () {
-      for await (const piece of pieces) {
-        hash.update(piece);
-        bytes += piece.length;
-        yield piece;
-      }
-    };
-    await this.files.write(name, this.#sealed(name, counted()));
-    return { name, bytes, sha256: hash.digest('hex') };
+  write(name: string, pieces: AsyncIterable<Uint8Array>): Promise<FileRef> {
+    return referTo(name, pieces, (counted) => this.files.write(name, this.#sealed(name, counted)));
   }
 
   async read(name: string): Promise<AsyncIterable<Uint8Array> | undefined> {

@@ -1,7 +1,7 @@
 /** Backups in folders below a prefix of a bucket. */
-import { createHash } from 'node:crypto';
 import { MillraceError } from '../../kernel/index.js';
 import { type BackupFiles, type BackupPlace, type FileRef, MANIFEST_FILE } from '../../ports/index.js';
+import { referTo } from '../node/index.js';
 import { S3Bucket, type S3Options } from './s3-bucket.js';
 
 /** One request for each piece, so that a long pause between two pieces ends no connection. */
@@ -56,17 +56,7 @@ class S3Files implements BackupFiles {
 
   async write(name: string, pieces: AsyncIterable<Uint8Array>): Promise<FileRef> {
     this.onFile(name);
-    const hash = createHash('sha256');
-    let bytes = 0;
-    const counted = async function* () {
-      for await (const piece of pieces) {
-        hash.update(piece);
-        bytes += piece.length;
-        yield piece;
-      }
-    };
-    await this.bucket.put(this.folder + name, counted());
-    return { name, bytes, sha256: hash.digest('hex') };
+    return referTo(name, pieces, (counted) => this.bucket.put(this.folder + name, counted));
   }
 
   async read(name: string): Promise<AsyncIterable<Uint8Array> | undefined> {
