@@ -48,3 +48,15 @@ describe('package.json', () => {
     expect(unused.filter((name) => !name.startsWith('@types/') && !COMMANDS.includes(name))).to.deep.equal([]);
   });
 });
+
+describe('the bundle of the SDK for buckets', () => {
+  it('has each name that src/adapters/s3 imports', () => {
+    const namesIn = (file: string) => {
+      const [, names = ''] = /[{]([^}]*)[}] from '@aws-sdk\/client-s3'/.exec(readFileSync(file, 'utf8')) ?? [];
+      return names.split(',').flatMap((name) => (/^\s*(type .*)?$/.test(name) ? [] : [name.trim()]));
+    };
+    const imported = namesIn('src/adapters/s3/s3-bucket.ts');
+    expect(imported).to.include('S3Client');
+    expect(namesIn('infra/s3-sdk.mjs')).to.deep.equal(imported);
+  });
+});
