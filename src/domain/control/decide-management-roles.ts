@@ -77,6 +77,8 @@ export function decideAssignRole(
   const isKnown = (each: RoleAssignment) =>
     each.kind === kind && each.subject === subject && each.role === role && each.on === on;
   if (own.some((each) => each.id === id || isKnown(each))) return rolesOf(state, account);
+  // An assignment of another account would be replaced.
+  if (state.roles.assignments.has(id)) return rejected('ID_TAKEN', 'there is such an assignment already');
   if (own.length >= MAX_ACCOUNT_ASSIGNMENTS || state.roles.assignments.size >= MAX_ASSIGNMENTS) {
     return rejected('TOO_MANY', `an account has at most ${MAX_ACCOUNT_ASSIGNMENTS} assignments of roles`);
   }

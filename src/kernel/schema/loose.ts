@@ -34,7 +34,10 @@ export const numberedFlag: Shape<boolean> = {
   read: (from) => from.whole() === 1,
 };
 
-/** A value without a declared shape: any encodable value is restored as it was, without undefined properties. */
+/**
+ * A value without a declared shape: any encodable value is restored as it was, without undefined properties.
+ * The decoder refuses a property named `__proto__`, so names that clients choose are never property names here.
+ */
 export function opaque<T>(): Shape<T> {
   return {
     write: (out, value) => out.raw(encode(value, { ignoreUndefined: true })),

@@ -109,7 +109,7 @@ describe('AssignRole', () => {
       .then();
   });
 
-  it('is refused for an unknown role, a wrong address, and a role without a right on the resource', () => {
+  it('is refused for an unknown role, a wrong address, a role without a right on the resource, and an id of another account', () => {
     given(...READY)
       .when(assign())
       .refuses('UNKNOWN_ROLE');
@@ -119,6 +119,9 @@ describe('AssignRole', () => {
     given(...READY, roleSet({ rights: ['billing:change'] }))
       .when(assign({ on: 'some-id' }))
       .refuses('BAD_VALUE');
+    given(...READY, roleSet(), assigned())
+      .when(assign({ account: ACCOUNT, role: 'viewer' }))
+      .refuses('ID_TAKEN');
     given(...READY, roleSet())
       .when({ type: 'UnassignRole', account: ACCOUNT, id: 'asg_1' })
       .refuses('UNKNOWN_ASSIGNMENT');

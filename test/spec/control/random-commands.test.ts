@@ -231,6 +231,7 @@ const ONCE: ReadonlySet<ControlCommand['type']> = new Set([
   'DeleteApiKey',
   'DeleteBackup',
   'DeleteRole',
+  'DeleteAlertRule',
   'UnassignRole',
   'LeaseQuota',
   'ReturnQuota',

@@ -113,12 +113,13 @@ describe('edge/queue: random requests of workflow endpoints', () => {
     face = await new QueueEndpointHarness().start();
     face.gateway.answer('Notify', { type: 'Notified', notified: [] });
   });
-  after(() => face.stop());
-  beforeEach(() => seen.clear());
+  after(async () => {
+    await face.stop();
+    // The requests of all tests together: those of one test may all be refused.
+    expect([...seen]).to.include.members([200, 201, 400, 404, 412]);
+  });
   afterEach(() => {
     expect(face.log.lines.filter(({ event }) => event === 'queue.request.failed')).to.deep.equal([]);
-    // Else nothing was tried.
-    expect(seen.size).to.be.above(1);
   });
   const seen = new Set<number>();
   const note = (status: number) => {

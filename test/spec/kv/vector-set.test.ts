@@ -75,15 +75,22 @@ describe('key-value: slices of queries to many short vectors', () => {
     it(`are short for ${words.join(' ')}`, () => {
       const spec = findCommand(words) as CommandSpec;
       expect(engine.isLong(spec, words, 1)).to.equal(true);
-      const query = engine.begin(spec, words);
-      let slices = 0;
-      for (let isOver = false; !isOver; slices += 1) {
-        const ms = processorMsOf(() => {
-          isOver = query.next(1) !== undefined;
-        });
-        expect(ms, `slice ${slices}`).to.be.below(LONGEST_MS);
+      const longestMs: number[] = [];
+      for (let tries = 0; tries < 3; tries += 1) {
+        const query = engine.begin(spec, words);
+        const slicesMs: number[] = [];
+        for (let isOver = false; !isOver; ) {
+          slicesMs.push(
+            processorMsOf(() => {
+              isOver = query.next(1) !== undefined;
+            }),
+          );
+        }
+        expect(slicesMs.length).to.be.above(10);
+        longestMs.push(Math.max(...slicesMs));
       }
-      expect(slices).to.be.above(10);
+      // A collection of all garbage falls into any slice.
+      expect(Math.min(...longestMs)).to.be.below(LONGEST_MS);
     });
   }
 });
