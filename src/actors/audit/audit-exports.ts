@@ -3,6 +3,7 @@
  * API's questions about exports in every process. Without an export no journal is read.
  */
 import type { AuditExport, ControlState } from '../../domain/control/index.js';
+import { parseDestinationUrl } from '../../domain/queue/index.js';
 import { endPosition } from '../../journal/index.js';
 import { type AccountId, MillraceError } from '../../kernel/index.js';
 import type { AccountBook, AuditExportLag, AuditExports, Journal, Metrics, Timer } from '../../ports/index.js';
@@ -75,6 +76,9 @@ export class AuditExporter implements AuditExports, ExportedAccounts {
 
   refusalOf(account: AccountId, url: string): string | undefined {
     const { terms } = this.queueOf(account);
+    // A publish takes the name of a URL group, too, which an export does not.
+    const outcome = parseDestinationUrl(url, 'destination');
+    if (!outcome.isOk) return outcome.message;
     return refusedExport(this.ports, { account, url, terms }, this.ports.clock.nowMs());
   }
 

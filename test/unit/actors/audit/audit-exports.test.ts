@@ -148,6 +148,7 @@ describe('the export of the audit log to a URL', () => {
     await untilAccepted(1);
     await eventually(async () => expect(await exporter.lagOf(one)).to.deep.equal({ lagMs: 0 }));
     expect(exporter.refusalOf(ACCOUNT, 'https://10.0.0.1/')).to.match(/the address is private/);
+    expect(exporter.refusalOf(ACCOUNT, 'name-of-a-group')).to.match(/invalid scheme/);
   });
 
   it('reports notes that the journal has removed, and goes on with the next', async () => {
