@@ -37,10 +37,10 @@ describe('console: the overview', function () {
   it('says that a chart has no data, and writes "1 database"', async () => {
     const { page } = await browser.person();
     const messages = page.locator('figure.chart').filter({ has: page.getByRole('heading', { name: 'Messages' }) });
-    await messages.getByText('Nothing in this period').waitFor();
+    await messages.getByText('No data in this period').waitFor();
     const commands = page.locator('figure.chart').filter({ has: page.getByRole('heading', { name: 'Commands' }) });
     await commands.locator('canvas').waitFor();
-    expect(await commands.getByText('Nothing in this period').count()).to.equal(0);
+    expect(await commands.getByText('No data in this period').count()).to.equal(0);
     expect(await page.getByRole('link', { name: /^Keys/ }).textContent()).to.match(/in 1 database$/);
   });
 

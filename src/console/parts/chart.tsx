@@ -64,7 +64,7 @@ export function Chart(props: ChartProps) {
       </figcaption>
       <div class="plot">
         <div ref={box} style={{ minHeight: `${height}px` }} role="img" aria-label={spoken(title, series, format)} />
-        {isEmpty(series) && <p class="nothing">Nothing in this period</p>}
+        {isEmpty(series) && <p class="nothing">No data in this period</p>}
         {pointer.value !== undefined && (
           <Tooltip drawn={drawn} pointer={pointer.value} hasItems={hrefOf !== undefined} />
         )}

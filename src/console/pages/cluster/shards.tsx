@@ -15,7 +15,7 @@ const COLUMNS: readonly Column<ShardStatus>[] = [
     title: 'Owner',
     cell: ({ owner, wished }) => (
       <>
-        <code>{owner ?? 'nobody'}</code>
+        <code>{owner ?? 'no owner'}</code>
         {wished !== undefined && wished !== owner && <div class="small muted">wanted at {wished}</div>}
       </>
     ),

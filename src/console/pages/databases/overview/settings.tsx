@@ -96,7 +96,7 @@ function Addresses({ database, onChanged }: DatabaseTabProps) {
 
 const SWITCHES = [
   ['eviction', 'Evict keys when it is full', 'eviction'],
-  ['auto_upgrade', 'Upgrade to the next plan by itself', 'autoupgrade'],
+  ['auto_upgrade', 'Change to the next plan when a limit is reached', 'autoupgrade'],
   ['daily_backup_enabled', 'Keep a backup every day', 'dailybackup'],
 ] as const;
 
