@@ -1,4 +1,4 @@
-/** `millrace role` and `millrace audit-log`: roles, and the audit log, over the management API of the running installation. */
+/** `millrace role`, `audit-log` and `audit-export`: roles, the audit log and its export, over the management API of the running installation. */
 import type { Api } from './dev/api.js';
 import { type ParsedArguments, shown, UsageError } from './parser.js';
 import { table } from './table.js';
@@ -21,6 +21,15 @@ interface ShownAssignment {
   readonly provider: string;
   readonly group: string;
   readonly resource_id: string;
+}
+
+interface ShownExport {
+  /** Empty: no export. */
+  readonly url: string;
+  readonly lag_seconds: number;
+  readonly position?: number;
+  readonly undelivered_seconds: number;
+  readonly problem?: string;
 }
 
 type Verb = (asked: ParsedArguments, deps: RoleCommandDeps) => Promise<void>;
@@ -84,7 +93,33 @@ const VERBS: Readonly<Record<string, Verb>> = {
     const wanted = entries.filter(({ log_id }) => log_id > after.toLowerCase()).reverse();
     write(wanted.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
   },
+
+  async 'audit-export'(asked, { mgmt, write }) {
+    const path = '/v2/auditlogs/export';
+    const [url] = asked.words;
+    if (asked.flags.has('remove')) {
+      if (url !== undefined) throw new UsageError('audit-export takes a URL or --remove, not both');
+      await mgmt.ask('DELETE', path);
+      write(shown(asked, { deleted: true }, () => 'the audit log is no longer exported\n'));
+      return;
+    }
+    const body = url === undefined ? [] : [{ url }];
+    const found = (await mgmt.ask(url === undefined ? 'GET' : 'POST', path, ...body)) as ShownExport;
+    write(shown(asked, found, () => exportText(found)));
+  },
 };
+
+function exportText(found: ShownExport): string {
+  if (found.url === '') return 'the audit log is not exported\n';
+  const rows = [
+    ['address', found.url],
+    ['accepted up to position', String(found.position)],
+    ['not accepted for', `${found.lag_seconds} s`],
+    ['not delivered for', `${found.undelivered_seconds} s`],
+    ['last error', found.problem ?? 'none'],
+  ];
+  return rows.map(([name = '', value]) => `${name.padEnd(25)}${value}\n`).join('');
+}
 
 /** @throws UsageError */
 function secondsOf(option: string, instant: string | undefined): number | undefined {

@@ -36,6 +36,7 @@ function registerUsage(c: DependencyContainer): void {
       ...tokens.portsOf(c),
       accounts: control.accounts,
       queue: c.resolve(tokens.QUEUE_GATEWAY),
+      messageLog: c.resolve(tokens.READ_MODELS),
       destinations: c.resolve(tokens.HTTP_OUT),
       state: () => control.view.state,
       isOwner: () => control.isOwner(),

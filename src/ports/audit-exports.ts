@@ -5,7 +5,11 @@ import type { AccountId } from '../kernel/index.js';
 export interface AuditExportLag {
   /** The age of the oldest note that the queue has not accepted; 0: none. */
   readonly lagMs: number;
-  /** The reason for which the queue refuses the URL at present. */
+  /** In the control journal; the queue has accepted all notes up to it. */
+  readonly position: number;
+  /** The age of the oldest message that the URL has not acknowledged; 0: none. */
+  readonly undeliveredMs: number;
+  /** Why the queue does not accept messages, or the error of the last attempt at the oldest message. */
   readonly problem?: string | undefined;
 }
 

@@ -166,6 +166,32 @@ describe('console: the past', function () {
     await page.getByRole('button', { name: 'Print' }).waitFor();
   });
 
+  it('sets, shows and ends the export of the audit log, which a viewer sees without changing it', async () => {
+    const { page } = await browser.person();
+    await page.goto(`${browser.url}/console/past?tab=audit`);
+    const card = page.getByRole('region', { name: 'Export of the audit log' });
+    await card.getByText('No export').waitFor();
+    const address = 'https://audit.invalid/lines';
+    await card.getByLabel('Address of the export').fill(address);
+    await card.getByRole('button', { name: 'Save' }).click();
+    await card.getByText('Accepted up to position').waitFor();
+    await card.getByText('Last error: ').waitFor();
+
+    const { json } = await browser.manage('POST', '/v2/apikey', { name: 'views the export', role: 'viewer' });
+    const viewer = await browser.person(undefined, (json as { api_key: string }).api_key);
+    await viewer.page.goto(`${browser.url}/console/past?tab=audit`);
+    const seen = viewer.page.getByRole('region', { name: 'Export of the audit log' });
+    await seen.getByText('Accepted up to position').waitFor();
+    const field = seen.getByLabel('Address of the export');
+    expect([await field.inputValue(), await field.isDisabled()]).to.deep.equal([address, true]);
+    for (const button of await seen.getByRole('button').all()) expect(await button.isDisabled()).to.equal(true);
+
+    await card.getByRole('button', { name: 'End the export' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'End the export' }).click();
+    await card.getByText('No export').waitFor();
+    expect((await browser.manage('GET', '/v2/auditlogs/export')).json).to.include({ url: '' });
+  });
+
   it('lists changes in the audit log, filtered by actor and action', async () => {
     await browser.manage('POST', '/apikey', { name: 'seen in the log', readonly: true });
     const { page } = await browser.person();

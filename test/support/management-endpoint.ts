@@ -206,7 +206,7 @@ export class ManagementHarness {
       auditExports: {
         refusalOf: (_account, url) => new SaidUsage().refusalOf(url),
         endPosition: async () => 7,
-        lagOf: async () => ({ lagMs: 1_500 }),
+        lagOf: async () => ({ lagMs: 1_500, position: 9, undeliveredMs: 0, problem: 'HTTP status 500' }),
       },
       removal: { remove: (database, partitions) => void this.removed.push([database, partitions]) },
       clock: { nowMs: () => this.control.nowMs, monotonicMs: () => realTime.monotonicMs() },

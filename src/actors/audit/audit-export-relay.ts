@@ -40,6 +40,7 @@ export class AuditExportRelay {
   /** The time of the oldest note that is read and not taken. */
   #waitingSinceMs: number | undefined;
   #problem: string | undefined;
+  #failedSinceMs = 0;
 
   constructor(
     private readonly ports: AuditExportRelayPorts,
@@ -49,7 +50,13 @@ export class AuditExportRelay {
   }
 
   get lagMs(): number {
-    return this.#waitingSinceMs === undefined ? 0 : Math.max(0, this.ports.clock.nowMs() - this.#waitingSinceMs);
+    const sinceMs = this.#waitingSinceMs ?? (this.#problem === undefined ? undefined : this.#failedSinceMs);
+    return sinceMs === undefined ? 0 : Math.max(0, this.ports.clock.nowMs() - sinceMs);
+  }
+
+  /** Undefined while the account takes the notes. */
+  get problem(): string | undefined {
+    return this.#problem;
   }
 
   start(): void {
@@ -130,6 +137,7 @@ export class AuditExportRelay {
 
   #failed(error: unknown): boolean {
     const cause = describeError(error);
+    if (this.#problem === undefined) this.#failedSinceMs = this.ports.clock.nowMs();
     if (this.#problem !== cause) this.ports.log.warn('audit-export.not-sent', { account: this.of.account, cause });
     this.#problem = cause;
     return true;

@@ -3,14 +3,22 @@
  * API's questions about exports in every process. Without an export no journal is read.
  */
 import type { AuditExport, ControlState } from '../../domain/control/index.js';
-import { parseDestinationUrl } from '../../domain/queue/index.js';
+import { type PendingView, parseDestinationUrl } from '../../domain/queue/index.js';
 import { endPosition } from '../../journal/index.js';
 import { type AccountId, MillraceError } from '../../kernel/index.js';
-import type { AccountBook, AuditExportLag, AuditExports, Journal, Metrics, Timer } from '../../ports/index.js';
+import type {
+  AccountBook,
+  AuditExportLag,
+  AuditExports,
+  Journal,
+  MessageLog,
+  Metrics,
+  Timer,
+} from '../../ports/index.js';
 import { CONTROL_SHARD } from '../../protocol/index.js';
 import { placeOf, sequenceAfter } from '../triggers/index.js';
 import { AuditExportRelay, type AuditExportRelayPorts, sourceOf } from './audit-export-relay.js';
-import { type ExportedAccounts, refusedExport } from './audit-messages.js';
+import { EXPORT_LABEL, EXPORT_QUEUE, type ExportedAccounts, refusedExport } from './audit-messages.js';
 import { NoteFeed, notesAt } from './audit-notes.js';
 
 /** Relays follow a change of the exports, or of the owner, after so long. */
@@ -21,6 +29,7 @@ const MAX_LOOKED_AT = 5_000;
 export interface AuditExporterPorts extends Omit<AuditExportRelayPorts, 'accounts'> {
   readonly journal: Journal;
   readonly accounts: AccountBook;
+  readonly messageLog: Pick<MessageLog, 'events'>;
   readonly metrics: Pick<Metrics, 'gauge'>;
   readonly state: () => ControlState;
   /** True when this process owns the control shard. */
@@ -92,9 +101,45 @@ export class AuditExporter implements AuditExports, ExportedAccounts {
     const reply = await this.ports.queue.ask(id, command);
     if (reply.type !== 'OutboxTaken')
       throw new MillraceError('SHARD_UNAVAILABLE', 'the queue does not tell the position');
-    const atMs = await this.#firstNoteAfter(one, Math.max(reply.sequence, sequenceAfter(one.position)));
-    if (atMs === undefined) return { lagMs: 0 };
-    return { lagMs: Math.max(0, this.ports.clock.nowMs() - atMs), problem: this.refusalOf(one.account, one.url) };
+    const taken = Math.max(reply.sequence, sequenceAfter(one.position));
+    const { position, isWhole } = placeOf(taken);
+    const atMs = await this.#firstNoteAfter(one, taken);
+    const oldest = await this.#oldestMessage(id);
+    const problem =
+      atMs === undefined
+        ? oldest && (await this.#lastError(id, oldest))
+        : (this.#relays.get(one.account)?.problem ?? this.refusalOf(one.account, one.url));
+    return {
+      lagMs: this.#ageOf(atMs),
+      position: isWhole ? position : position - 1,
+      undeliveredMs: this.#ageOf(oldest?.createdAtMs),
+      problem,
+    };
+  }
+
+  /** The notes that this process cannot hand over; undefined: none. */
+  heldBack(account: AccountId): { readonly ageMs: number; readonly cause: string } | undefined {
+    const relay = this.#relays.get(account);
+    return relay?.problem === undefined ? undefined : { ageMs: relay.lagMs, cause: relay.problem };
+  }
+
+  #ageOf(atMs: number | undefined): number {
+    return atMs === undefined ? 0 : Math.max(0, this.ports.clock.nowMs() - atMs);
+  }
+
+  async #oldestMessage(queue: AccountId): Promise<PendingView | undefined> {
+    const filter = { queueName: [EXPORT_QUEUE], label: [EXPORT_LABEL] };
+    const list = { states: [], order: 'earliestFirst', count: 1, after: undefined } as const;
+    const reply = await this.ports.queue.ask(queue, { type: 'ListMessages', filter, ...list });
+    return reply.type === 'Messages' ? reply.messages[0] : undefined;
+  }
+
+  /** A message without a failed attempt needs no question to the log. */
+  async #lastError(queue: AccountId, { id, state, retried }: PendingView): Promise<string | undefined> {
+    if (retried === 0 && state !== 'RETRYING') return undefined;
+    const query = { filter: { messageId: [id] }, states: ['ERROR', 'RETRY'], order: 'latestFirst', count: 1 } as const;
+    const page = await this.ports.messageLog.events(queue, { ...query, cursor: undefined, trimBytes: 0 }, 0);
+    return page.events[0]?.error;
   }
 
   get #lagMs(): number {

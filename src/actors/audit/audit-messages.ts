@@ -11,7 +11,8 @@ import { sequenceAfter } from '../triggers/index.js';
 import type { PlacedNote } from './audit-notes.js';
 
 /** One message in flight at a time keeps the order. */
-const EXPORT_QUEUE = 'audit-export';
+export const EXPORT_QUEUE = 'audit-export';
+export const EXPORT_LABEL = 'millrace-audit';
 /** Most lines have half a kilobyte, the longest a few. */
 const MAX_BODY_BYTES = 64 * 1024;
 
@@ -90,7 +91,7 @@ function callOf(
   identity: string,
   { body, atMs }: { readonly body: string; readonly atMs: number },
 ): SequencedCall['call'] {
-  const options = ['HEADER', 'Content-Type', 'application/x-ndjson', 'LABEL', 'millrace-audit', 'QUEUE', EXPORT_QUEUE];
+  const options = ['HEADER', 'Content-Type', 'application/x-ndjson', 'LABEL', EXPORT_LABEL, 'QUEUE', EXPORT_QUEUE];
   const words = [url, body, ...options].map(bytesOfText);
   const refusalOf = (target: string) => destinations.refusalOf(target);
   const asked = askedCall('publish', words, { account: terms, nowMs: atMs, random, refusalOf });

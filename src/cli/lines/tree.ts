@@ -92,6 +92,12 @@ export function commandTree(runs: RunVerbs): Command {
     .option('--from <instant>', 'the first instant (2026-05-01T12:00:00Z)')
     .option('--to <instant>', 'the last instant')
     .option('--after <id>', 'only entries after this log_id, the last one of an earlier export');
+  dataVerb(
+    root,
+    'audit-export [url]',
+    'shows or sets the address that gets the audit log of the account',
+    runs.role,
+  ).option('--remove', 'ends the export');
   root.addCommand(branchLine(runs.branch));
   root.addCommand(vectorsLine(runs.vectors));
   addUndoLine(root, runs.branch);

@@ -224,11 +224,17 @@ describe('management API: audit log', () => {
 
   it('POST /v2/auditlogs/export sends it to an address, which GET shows with its lag and DELETE removes', async () => {
     const path = '/v2/auditlogs/export';
-    expect((await face.ok('GET', path)).json).to.deep.equal({ url: '', lag_seconds: 0 });
+    expect((await face.ok('GET', path)).json).to.deep.equal({ url: '', lag_seconds: 0, undelivered_seconds: 0 });
     const refused = await face.call('POST', path, { body: { url: 'https://10.0.0.1/' } });
     expect([refused.status, refused.json]).to.deep.equal([400, { error: 'url: the address is private' }]);
     await face.ok('POST', path, { body: { url: 'https://a.example/audit' } });
-    expect((await face.ok('GET', path)).json).to.deep.equal({ url: 'https://a.example/audit', lag_seconds: 1 });
+    expect((await face.ok('GET', path)).json).to.deep.equal({
+      url: 'https://a.example/audit',
+      lag_seconds: 1,
+      position: 9,
+      undelivered_seconds: 0,
+      problem: 'HTTP status 500',
+    });
     await face.ok('DELETE', path);
     expect((await face.call('DELETE', path)).status).to.equal(404);
     const actions = (await entries()).map(({ action_string }) => action_string);

@@ -12,6 +12,7 @@ import { WIRE_ALIAS } from '../../support/millrace-clients.js';
 import {
   endEverything,
   type MillraceProcess,
+  runMillrace,
   startMillrace,
   temporaryDirectory,
 } from '../../support/millrace-process.js';
@@ -190,8 +191,34 @@ describe('alert rules and audit log of a running process', () => {
     });
     await eventually(async () => {
       const shown = await manage('GET', '/v2/auditlogs/export');
-      expect(shown).to.deep.equal({ url: sink.url(path), lag_seconds: 0 });
+      expect(shown).to.include({ url: sink.url(path), lag_seconds: 0, undelivered_seconds: 0 });
+      expect(shown).to.not.have.property('problem');
     });
+  });
+
+  it('millrace audit-export sets the address, shows its last error, and ends the export', async () => {
+    const path = sink.path('refusing');
+    sink.answer(path, { status: 500 });
+    const access = {
+      MILLRACE_MGMT_URL: server.addresses.mgmt as string,
+      MILLRACE_MGMT_EMAIL: 'ops@example.com',
+      MILLRACE_MGMT_KEY: MGMT_KEY,
+    };
+    const cli = async (...words: string[]) => {
+      const { code, stdout, stderr } = await runMillrace(['audit-export', ...words], access);
+      expect(code, stderr).to.equal(0);
+      return stdout.toString();
+    };
+    expect(await cli(sink.url(path))).to.match(/^address +http.*\naccepted up to position +\d+\n/);
+    // Changes within a second may still go to the address before.
+    await eventually(async () => {
+      await manage('POST', '/v2/auditlogs/export', { url: sink.url(path) });
+      expect(sink.calls(path)).to.have.length.of.at.least(1);
+    });
+    await eventually(async () => expect(await manage('GET', '/v2/auditlogs/export')).to.have.property('problem'));
+    expect(await cli()).to.match(/^last error +.*500/m);
+    expect(await cli('--remove')).to.equal('the audit log is no longer exported\n');
+    expect(await cli()).to.equal('the audit log is not exported\n');
   });
 
   async function writtenNotes(): Promise<string[]> {

@@ -61,6 +61,31 @@ describe('millrace role', () => {
     expect(String(refused)).to.include('--to accepts an instant');
   });
 
+  it('audit-export shows, sets and removes the address, with the position, the ages and the last error', async () => {
+    const none = await run('audit-export', {}, { url: '', lag_seconds: 0, undelivered_seconds: 0 });
+    expect(none).to.deep.equal({
+      calls: [['GET', '/v2/auditlogs/export']],
+      text: 'the audit log is not exported\n',
+    });
+    const url = 'https://a.example/audit';
+    const found = { url, lag_seconds: 0, position: 41, undelivered_seconds: 7, problem: 'HTTP status 500' };
+    const set = await run('audit-export', { words: [url] }, found);
+    expect(set.calls).to.deep.equal([['POST', '/v2/auditlogs/export', { url }]]);
+    expect(set.text.split('\n').map((line) => line.split(/ {2,}/))).to.deep.equal([
+      ['address', url],
+      ['accepted up to position', '41'],
+      ['not accepted for', '0 s'],
+      ['not delivered for', '7 s'],
+      ['last error', 'HTTP status 500'],
+      [''],
+    ]);
+    const flags = new Set(['remove']);
+    const removed = await run('audit-export', { flags });
+    expect(removed.calls).to.deep.equal([['DELETE', '/v2/auditlogs/export']]);
+    const refused = await run('audit-export', { words: [url], flags }).catch((error: unknown) => error);
+    expect(String(refused)).to.include('a URL or --remove, not both');
+  });
+
   it('deletes a role only with --yes', async () => {
     const refused = await run('delete', { words: ['support'] }).catch((error: unknown) => error);
     expect(String(refused)).to.include('confirm with --yes');

@@ -1,4 +1,4 @@
-/** The audit log: actor, action, object, key and address of each change. */
+/** The audit log: actor, action, object, key and address of each change; and its export. */
 import { useAsk } from '../../api/ask.js';
 import { manage } from '../../api/call.js';
 import { usePageQuery } from '../../api/query.js';
@@ -7,6 +7,7 @@ import { counted } from '../../parts/format.js';
 import { Empty, Shown } from '../../parts/states.js';
 import { type Column, Paging, Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
+import { AuditExport } from './audit-export.js';
 
 const PAGE = 50;
 
@@ -75,6 +76,7 @@ export function AuditTab() {
           </>
         )}
       </Shown>
+      <AuditExport />
     </>
   );
 }

@@ -84,7 +84,11 @@ export class AuditExportAnswer {
   @IsString() readonly url!: string;
   /** The age of the oldest change that the queue has not accepted; 0: none. */
   @IsInt() readonly lag_seconds!: number;
-  /** Why the queue does not accept messages. */
+  /** In the journal of the control state; the queue has accepted all changes up to it. */
+  @IsOptional() @IsInt() readonly position?: number | undefined;
+  /** The age of the oldest message that the address has not acknowledged; 0: none. */
+  @IsInt() readonly undelivered_seconds!: number;
+  /** Why the queue does not accept messages, or the error of the last attempt at the oldest message. */
   @IsOptional() @IsString() readonly problem?: string | undefined;
 }
 

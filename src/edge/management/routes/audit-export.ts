@@ -8,14 +8,20 @@ import { UsageReportRequest } from '../requests/usage-requests.js';
 
 export const AUDIT_EXPORT_ROUTES: readonly ManagementRoute[] = [
   managementRoute('GET /v2/auditlogs/export', {
-    summary: 'Shows the address that gets the audit log, and how far the export is behind.',
+    summary: 'Shows the address that gets the audit log, how far the export is behind, and its last error.',
     permission: 'account:read',
     answer: one(AuditExportAnswer),
     async handle(call) {
       const { type: _, ...found } = await exportOf(call);
-      if (found.url === '') return { url: '', lag_seconds: 0 };
-      const { lagMs, problem } = await exportsOf(call).lagOf(found);
-      return { url: found.url, lag_seconds: Math.floor(lagMs / 1000), ...(problem !== undefined && { problem }) };
+      if (found.url === '') return { url: '', lag_seconds: 0, undelivered_seconds: 0 };
+      const { lagMs, position, undeliveredMs, problem } = await exportsOf(call).lagOf(found);
+      return {
+        url: found.url,
+        lag_seconds: Math.floor(lagMs / 1000),
+        position,
+        undelivered_seconds: Math.floor(undeliveredMs / 1000),
+        ...(problem !== undefined && { problem }),
+      };
     },
   }),
 
@@ -29,8 +35,9 @@ export const AUDIT_EXPORT_ROUTES: readonly ManagementRoute[] = [
       const exports = exportsOf(call);
       const refusal = exports.refusalOf(call.account, url);
       if (refusal !== undefined) throw invalid(`url: ${refusal}`);
-      await setExport(call, url, await exports.endPosition());
-      return { url, lag_seconds: 0 };
+      const position = await exports.endPosition();
+      await setExport(call, url, position);
+      return { url, lag_seconds: 0, position, undelivered_seconds: 0 };
     },
   }),
 

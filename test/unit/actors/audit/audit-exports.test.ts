@@ -5,7 +5,7 @@ import { NodeRandom } from '../../../../src/adapters/node/index.js';
 import { ControlState, DEFAULT_ACCOUNT_LIMITS, evolve } from '../../../../src/domain/control/index.js';
 import type { QueueCommandOf, QueueReply, SequencedCall } from '../../../../src/domain/queue/index.js';
 import type { AccountId } from '../../../../src/kernel/index.js';
-import { UNWATCHED } from '../../../../src/ports/index.js';
+import { type LogPage, UNWATCHED } from '../../../../src/ports/index.js';
 import { CONTROL_SHARD } from '../../../../src/protocol/index.js';
 import { ACCOUNT, INSTALLED } from '../../../spec/control/given.js';
 import { AuditJournal, auditNote, NOON_MS } from '../../../support/audit-journal.js';
@@ -23,8 +23,16 @@ class Queue {
   /** The process ends after the queue has accepted the messages, before it has the answer. */
   losesAnswers = false;
   refusal: string | undefined;
+  /** The first message is accepted by the queue, and not by the address. */
+  undelivered: { createdAtMs: number; retried: number } | undefined;
 
-  async ask(_account: AccountId, { records, upTo = 0 }: QueueCommandOf<'TakeOutbox'>): Promise<QueueReply> {
+  async ask(_account: AccountId, command: QueueCommandOf<'TakeOutbox' | 'ListMessages'>): Promise<QueueReply> {
+    if (command.type === 'ListMessages') {
+      expect(command.filter).to.deep.equal({ queueName: ['audit-export'], label: ['millrace-audit'] });
+      const messages = this.undelivered === undefined ? [] : [{ ...this.undelivered, id: 'msg_1' }];
+      return { type: 'Messages', messages, counts: [], after: undefined } as object as QueueReply;
+    }
+    const { records, upTo = 0 } = command;
     if (records.length > 0 && this.refusal !== undefined) {
       return { type: 'Rejected', reason: 'TOO_MANY', message: this.refusal } as QueueReply;
     }
@@ -73,6 +81,12 @@ describe('the export of the audit log to a URL', () => {
     const exporter = new AuditExporter({
       journal: control.journal,
       queue: queue as never,
+      messageLog: {
+        events: async (_queue, { filter: { messageId } }) => {
+          const events = messageId?.map((id) => ({ error: `HTTP status 500 of ${id}` }));
+          return { events, cursor: undefined } as object as LogPage;
+        },
+      },
       accounts: { termsOf: () => terms },
       destinations: { refusalOf: (url) => (url.includes('10.0.0.1') ? 'the address is private' : undefined) },
       random: new NodeRandom(),
@@ -143,12 +157,32 @@ describe('the export of the audit log to a URL', () => {
     const { auditExports } = state;
     const one = auditExports.get(ACCOUNT);
     if (one === undefined) throw new Error('no export');
-    expect((await exporter.lagOf(one)).lagMs).to.be.within(60_000, 600_000);
+    const waiting = await exporter.lagOf(one);
+    expect(waiting.lagMs).to.be.within(60_000, 600_000);
+    expect(waiting).to.include({ position: 0, undeliveredMs: 0 });
+    expect(waiting.problem).to.match(/the account is full/);
+    expect(exporter.heldBack(ACCOUNT)?.ageMs).to.be.within(60_000, 600_000);
+    expect(exporter.heldBack(ACCOUNT)?.cause).to.equal(waiting.problem);
     queue.refusal = undefined;
     await untilAccepted(1);
-    await eventually(async () => expect(await exporter.lagOf(one)).to.deep.equal({ lagMs: 0 }));
+    const done = { lagMs: 0, position: 2, undeliveredMs: 0, problem: undefined };
+    await eventually(async () => expect(await exporter.lagOf(one)).to.deep.equal(done));
+    expect(exporter.heldBack(ACCOUNT)).to.equal(undefined);
     expect(exporter.refusalOf(ACCOUNT, 'https://10.0.0.1/')).to.match(/the address is private/);
     expect(exporter.refusalOf(ACCOUNT, 'name-of-a-group')).to.match(/invalid scheme/);
+  });
+
+  it('tells the age and the last error of a message that the address has not acknowledged', async () => {
+    await control.append(auditNote(1));
+    const exporter = start();
+    await untilAccepted(1);
+    const one = { account: ACCOUNT, url: URL, position: 0 };
+    queue.undelivered = { createdAtMs: Date.now() - 60_000, retried: 0 };
+    const fresh = await exporter.lagOf(one);
+    expect(fresh.undeliveredMs).to.be.within(60_000, 600_000);
+    expect(fresh.problem).to.equal(undefined);
+    queue.undelivered.retried = 1;
+    expect((await exporter.lagOf(one)).problem).to.equal('HTTP status 500 of msg_1');
   });
 
   it('reports notes that the journal has removed, and goes on with the next', async () => {
