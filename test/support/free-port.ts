@@ -1,18 +1,17 @@
 /**
- * Loopback ports that nobody listens on, for servers that must come back where they were. They lie below
- * the range from which the operating system gives ports to whoever asks for any: one from that range could
- * be somebody else's before the server that it was found for has started.
+ * Free loopback ports, for servers that must restart on the same port. They lie below the range of ephemeral ports of
+ * the operating system, because a port of that range could be given to another program before the server starts.
  *
- * Test processes run side by side, and a port is free until its server has started, and again while that is down. So each
- * process takes blocks of ports, and nobody else gives out what is in them: a block belongs to whoever listens on its
- * first port, which the system sees to, and which ends with the process.
+ * Test processes run in parallel, and a port is free until its server has started and while that server is down. So
+ * each process reserves blocks of ports: it listens on the first port of a block, and gives out only the others. The
+ * operating system guarantees one listener per port and closes it with the process.
  */
 import { createServer } from 'node:net';
 
 const LOWEST = 12_000;
 const BLOCKS = 180;
 const BLOCK_PORTS = 100;
-/** Of our blocks, and not given yet. */
+/** Ports of the reserved blocks that have not been given out. */
 const left: number[] = [];
 let taking: Promise<void> | undefined;
 
@@ -36,7 +35,10 @@ async function takeBlock(): Promise<void> {
   }
 }
 
-/** Listens for as long as this process lives, and does not keep it alive. */
+/**
+ * Reserves a block by listening on its first port until the process ends. The listener does not keep the process
+ * alive. @returns false if another process has the block
+ */
 function isTaken(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const holder = createServer((socket) => socket.destroy()).unref();

@@ -1,10 +1,10 @@
 /**
- * The product as an operator runs it: the compiled command line in a process of its own, with a data
- * directory of its own, which tests kill, freeze and start again.
+ * Runs the product as an operator does: the compiled command line as a separate process with its own data directory,
+ * which tests kill, freeze and restart.
  *
- *  MPR1 it gets the environment it is given and nothing else that begins with MILLRACE_
- *  MPR2 it dies with the test process (setpriv); `endEverything` ends what is left and removes the directories
- *  MPR3 only processes started here are ever signalled
+ *  MPR1 its environment has no variables with the prefix MILLRACE_ except the given ones
+ *  MPR2 it ends with the test process (setpriv); `endEverything` ends remaining processes and removes the directories
+ *  MPR3 only processes that were started here get signals
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -20,13 +20,16 @@ import { freePort } from './free-port.js';
 import { KvClient } from './kv-client.js';
 import { findNatsServer } from './nats-server.js';
 
-/** Beside this file, so that a copy compiled elsewhere tests itself. */
+/** The program of the same build as this file, so that a copy that is compiled elsewhere tests its own build. */
 export const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 
-/** Of a cold start on a machine that does much else; tests of speed measure themselves. */
+/**
+ * The limit of a cold start on a machine that is busy with other programs. Tests of speed measure the time
+ * themselves.
+ */
 const READY_TIMEOUT_MS = 120_000;
 const KEPT_LINES = 5000;
-/** What the Makefile gives where nothing is set. */
+/** The default heap size in the Makefile. */
 const MAKE_RUN_HEAP_MB = '1024';
 
 export type Environment = Readonly<Record<string, string>>;
@@ -39,33 +42,33 @@ interface Exit {
 export interface MillraceProcess {
   readonly pid: number;
   readonly dataDir: string;
-  /** From the ready line, by name. */
+  /** The addresses of the ready line, by name. */
   readonly addresses: Readonly<Record<string, string>>;
   readonly kvUrl: string;
   readonly metricsUrl: string;
-  /** From the start of the process to its ready line. */
+  /** The time from the start of the process to its ready line. */
   readonly readyAfterMs: number;
-  /** A client with the token that the process was given; closed with the process. */
+  /** A client with the process's token, closed with the process. */
   readonly kv: KvClient;
-  /** Resolves when it is gone, for whatever reason. */
+  /** Resolves when the process has ended for any reason. */
   readonly exited: Promise<Exit>;
-  /** Of its embedded server. */
+  /** The process id of the embedded nats-server. */
   natsPid(): Promise<number>;
   kill(signal?: NodeJS.Signals): Promise<Exit>;
-  /** Resolves when no thread of it runs any more. */
+  /** Stops the process; resolves when all its threads are stopped. */
   freeze(): Promise<void>;
   thaw(): void;
-  /** The last lines it printed, the ready line among them. */
+  /** The last printed lines, including the ready line. */
   stdout(): string;
   stderr(): string;
 }
 
 export interface StartOptions {
-  /** Made, and removed at the end, when it is not given. */
+  /** If undefined, a directory is created, and removed at the end. */
   readonly dataDir?: string;
   readonly env?: Environment;
   readonly token?: string;
-  /** The program's first file; that of this build when it is not given. */
+  /** The main file of the program; by default that of this build. */
   readonly program?: string;
 }
 
@@ -83,7 +86,7 @@ export async function temporaryDirectory(): Promise<string> {
   return dir;
 }
 
-/** For the `after` hook of every suite that starts something here. */
+/** Ends all processes. Every suite that starts one calls it in its `after` hook. */
 export async function endEverything(): Promise<void> {
   for (const client of clients) client.close();
   clients.clear();
@@ -96,7 +99,7 @@ export async function endEverything(): Promise<void> {
   directories.clear();
 }
 
-/** Settings of a process on its own embedded server. */
+/** The settings of a process with its own embedded nats-server. */
 export async function embeddedEnvironment(dataDir: string): Promise<Environment> {
   const server = findNatsServer();
   return {
@@ -109,14 +112,14 @@ export async function embeddedEnvironment(dataDir: string): Promise<Environment>
     MILLRACE_KV_TOKEN: TOKEN,
     MILLRACE_KV_READONLY_TOKEN: READONLY_TOKEN,
     MILLRACE_KV_PASSWORD: PASSWORD,
-    // Tests name their users' passwords after them.
+    // The tests' users have short passwords, which are made of their names.
     MILLRACE_SECRET_MIN_CHARACTERS: '1',
     MILLRACE_HEAP_MB: '256',
     ...(isAbsolute(resolve(server)) && server.includes('/') ? { MILLRACE_NATS_SERVER: resolve(server) } : {}),
   };
 }
 
-/** @throws with everything the process printed, when it ends before its ready line */
+/** @throws with all output of the process, if it ends before its ready line */
 export async function startMillrace(options: StartOptions = {}): Promise<MillraceProcess> {
   const dataDir = options.dataDir ?? (await temporaryDirectory());
   const env = { ...(await embeddedEnvironment(dataDir)), ...options.env };
@@ -124,7 +127,7 @@ export async function startMillrace(options: StartOptions = {}): Promise<Millrac
   const child = spawnMain(['serve'], env, options.program);
   const output = { stdout: [] as string[], stderr: [] as string[] };
   const exited = new Promise<Exit>((done) => child.once('exit', (code, signal) => done({ code, signal })));
-  // Streams end after the process does; until then some of what it said may be on its way.
+  // The output streams may close after the process has ended, so the last output arrives only with `close`.
   const closed = new Promise<void>((done) => child.once('close', () => done()));
   keep(child, 'stderr', output.stderr);
   const ready = new Promise<string>((found) => {
@@ -177,7 +180,7 @@ export interface RunResult extends Exit {
   readonly stderr: string;
 }
 
-/** Another command of the same command line, to its end. */
+/** Runs another command of the command line until it ends. */
 export async function runMillrace(
   args: readonly string[],
   env: Environment,
@@ -198,7 +201,7 @@ export async function runMillrace(
   return { code, signal, stdout: Buffer.concat(stdout), stderr };
 }
 
-/** `serve` ends at once, and one line says why; beside it there is only the log. */
+/** Expects that `serve` ends immediately, with one line that has the reason; all other lines belong to the log. */
 export async function expectServeRefused(env: Environment, why: string, program?: string): Promise<void> {
   const { code, stderr } = await runMillrace(['serve'], env, { program });
   expect(code).to.equal(1);
@@ -207,10 +210,10 @@ export async function expectServeRefused(env: Environment, why: string, program?
   expect(lines[0]).to.contain(why);
 }
 
-/** A command that goes on until it is told to stop. */
+/** A command that runs until it is stopped. */
 export interface RunningCommand {
   readonly lines: readonly string[];
-  /** Of standard error. */
+  /** The lines of standard error. */
   readonly errors: readonly string[];
   stop(signal?: NodeJS.Signals): Promise<Exit>;
 }
@@ -228,7 +231,7 @@ export function signalPid(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch (error) {
-    // It may just have gone by itself.
+    // The process may have ended just before.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
@@ -260,12 +263,12 @@ function gone(child: ChildProcess, signal: NodeJS.Signals): Promise<Exit> {
   if (code !== null || signalCode !== null) return Promise.resolve({ code, signal: signalCode });
   const exit = new Promise<Exit>((done) => child.once('exit', (...how) => done({ code: how[0], signal: how[1] })));
   child.kill(signal);
-  // A stopped process dies of SIGKILL, but answers SIGTERM only once it runs again.
+  // SIGKILL ends a stopped process, but SIGTERM is handled only after SIGCONT.
   if (signal !== 'SIGKILL') child.kill('SIGCONT');
   return exit;
 }
 
-/** The embedded server dies with its process; a test that failed half-way must not leave one all the same. */
+/** Ends an embedded server that a failed test has left running. Usually the server ends with its process. */
 async function endServerOf(dataDir: string): Promise<void> {
   const record = await readFile(join(dataDir, 'nats/server.json'), 'utf8').catch(() => undefined);
   if (record === undefined) return;
@@ -274,13 +277,16 @@ async function endServerOf(dataDir: string): Promise<void> {
   signalPid(server.pid, 'SIGKILL');
 }
 
-/** The addresses in a ready line, by the name of the port. */
+/** Parses the addresses of a ready line, by the name of the port. */
 export function addressesOf(line: string): Record<string, string> {
   const pairs = line.split(' ').slice(1);
   return Object.fromEntries(pairs.map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]));
 }
 
-/** The signal reaches each thread a moment later; one that still runs may still answer. */
+/**
+ * Checks that all threads are stopped, because the signal reaches each thread with a delay, and a running thread may
+ * still answer.
+ */
 function expectStopped(pid: number): void {
   for (const thread of readdirSync(`/proc/${pid}/task`)) {
     const state = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'latin1').split(') ').at(-1)?.charAt(0);

@@ -1,19 +1,19 @@
-/** Calls, put in order and into groups, and held against what was broken meanwhile. */
+/** Functions that sort and group calls, and compare them with the times of faults. */
 import type { CallRecord, ConservationHistory, FaultRecord, PublishRecord } from './queue-conservation-history.js';
 
-/** A caller that hangs up goes on before its destination has heard of it. */
+/** The time until a destination notices that its caller has closed the connection. */
 const HANG_UP_MS = 100;
-/** What was on the wire when its sender died arrives a little later. */
+/** The time until data sent before its sender died arrives. */
 const ARRIVAL_MS = 250;
-/** How long after a fault its consequences come: leases run out, unknown appends are repeated. */
+/** The time after a fault in which its consequences appear: leases expire, and unknown appends are repeated. */
 const AFTERMATH_MS = 4000;
 
-/** Was something broken between the two instants, or so shortly before that it is still felt? */
+/** Returns true if a fault was active between the two instants, or its consequences were. */
 export function isTouched(fromMs: number, toMs: number, faults: readonly FaultRecord[]): boolean {
   return faults.some(({ atMs, untilMs }) => atMs <= toMs && untilMs + AFTERMATH_MS >= fromMs);
 }
 
-/** When nobody waits for its answer any more. */
+/** The time from which the caller does not wait for the answer. */
 export function overAtMs({ by, startedAtMs, endedAtMs, end }: CallRecord, faults: readonly FaultRecord[]): number {
   let overMs = endedAtMs ?? Number.POSITIVE_INFINITY;
   if (end === 'closed') overMs = Math.max(startedAtMs, overMs - HANG_UP_MS);
@@ -24,7 +24,7 @@ export function overAtMs({ by, startedAtMs, endedAtMs, end }: CallRecord, faults
   return overMs;
 }
 
-/** Calls by queue and by flow-control key. */
+/** Groups calls by queue and by flow-control key. */
 export function callsByKey({ publishes, calls }: ConservationHistory): Map<string, CallRecord[]> {
   const publishByNumber = new Map<number, PublishRecord>(publishes.map((publish) => [publish.number, publish]));
   const pairs = calls.flatMap((call) => {
@@ -44,7 +44,7 @@ export function inOrder(calls: readonly CallRecord[]): CallRecord[] {
   return [...calls].sort((a, b) => a.startedAtMs - b.startedAtMs);
 }
 
-/** Without those that make an attempt again. */
+/** Returns the first call of each attempt, without repeated ones. */
 export function firstsOf(calls: readonly CallRecord[]): CallRecord[] {
   const seen = new Set<string>();
   return calls.filter(({ id, retried }) => {

@@ -1,6 +1,6 @@
 /**
- * A client of the queue face for tests that must know what an answer means; it repeats nothing by itself.
- * Refused is only what the server says, in words, that nothing was done of, or what never reached it.
+ * A client of the queue API for tests that need the exact outcome of each call; it does not repeat calls. A call
+ * counts as refused only if the server says that it had no effect or if it did not reach the server.
  */
 import { KvClient, NOTHING_HAPPENED, type RawAnswer } from './kv-client.js';
 import { QUEUE_TOKEN } from './queue-process.js';
@@ -17,7 +17,7 @@ export interface DlqPage {
 export class ConservationClient {
   readonly #http: KvClient;
 
-  /** @param where the face of a process, or a client with a token of its own */
+  /** @param where the queue URL of a process, or a client with another token */
   constructor(where: string | KvClient) {
     this.#http = typeof where === 'string' ? new KvClient({ url: where, token: QUEUE_TOKEN, connections: 32 }) : where;
   }
@@ -37,7 +37,7 @@ export class ConservationClient {
     }
   }
 
-  /** `acked`: it was there, and was cancelled; `refused`: it was not, or the call was not carried out. */
+  /** `acked`: the message existed and was cancelled; `refused`: it did not exist, or the call was not executed. */
   async cancel(id: string): Promise<'acked' | 'refused' | 'unknown'> {
     try {
       const answer = await this.#http.raw(`/v2/messages/${id}`, { method: 'DELETE' });
@@ -47,7 +47,7 @@ export class ConservationClient {
     }
   }
 
-  /** @throws when the answer is not one of the expected */
+  /** @throws if the status is not one of the expected */
   async ask(
     method: string,
     path: string,
@@ -64,13 +64,13 @@ export class ConservationClient {
     return { ...answer, json: said === '' ? undefined : JSON.parse(said) };
   }
 
-  /** Can it still be read? A delivered message can for a while, too. */
+  /** Returns true if the message can be read. Delivered messages stay readable for a while. */
   async isThere(id: string): Promise<boolean> {
     const { status } = await this.ask('GET', `/v2/messages/${id}`, undefined, [200, 404]);
     return status === 200;
   }
 
-  /** All of it, page by page. */
+  /** Reads the complete DLQ, page by page. */
   async dlq(): Promise<DlqPage['messages']> {
     const found: DlqPage['messages'][number][] = [];
     let cursor: string | undefined;
@@ -98,7 +98,7 @@ function refusalOf(status: number, text: string): 'refused' | 'unknown' {
   return status === 503 && NOTHING_HAPPENED.test(text) ? 'refused' : 'unknown';
 }
 
-/** Nobody listened, so nobody read it. */
+/** A refused connection means that the request was not received. */
 function failureOf(error: unknown): 'refused' | 'unknown' {
   return (error as NodeJS.ErrnoException).code === 'ECONNREFUSED' ? 'refused' : 'unknown';
 }

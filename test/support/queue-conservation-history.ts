@@ -1,66 +1,69 @@
 /**
- * What a producer was told, what destinations saw and what was broken meanwhile: the history that
- * `queue-conservation` judges. Instants are wall milliseconds of the machine that watches.
+ * The history that `queue-conservation` checks: answers to the producer, calls at destinations, and faults. Instants
+ * are wall-clock milliseconds of the machine of the test.
  */
 
-/** Written down before the call; `is` follows from its answer. */
+/** A publish, recorded before its call; `is` is set from the answer. */
 export interface PublishRecord {
-  /** Of the producer, and in the body: how destinations tell messages apart. */
+  /** The producer's number of the publish. The body contains it, so that destinations can identify the message. */
   readonly number: number;
-  /** `unknown`: may have been accepted, or may be yet. */
+  /** `unknown`: the message may have been accepted, or may still be. */
   is: 'acked' | 'refused' | 'unknown';
-  /** What was answered; of an acked one the message's id. */
+  /** The message id of an acknowledged publish. */
   id: string | undefined;
   why: string | undefined;
   readonly maxRetries: number;
   readonly queue: string | undefined;
   readonly flow: string | undefined;
   readonly hasCallbacks: boolean;
-  /** Due after the end of the test. */
+  /** The delay ends after the test. */
   readonly isFar: boolean;
-  /** What a cancellation was told, when there was one; `acked`: the message was there, and is not tried again. */
+  /** The outcome of a cancellation, if there was one; `acked`: the message existed and is not tried again. */
   cancel: 'acked' | 'refused' | 'unknown' | undefined;
 }
 
-/** The outcome of another message, which this one carries. */
+/** The outcome of another message, contained in a callback. */
 export interface CarriedOutcome {
   readonly source: string;
   readonly retried: number;
   readonly status: number;
-  /** Of a failure callback. */
+  /** Set in a failure callback. */
   readonly dlqId: string | undefined;
 }
 
-/** One request, as its destination saw it. */
+/** A request as the destination received it. */
 export interface CallRecord {
-  /** Of the message. */
+  /** The id of the message. */
   readonly id: string;
   readonly retried: number;
-  /** Of the publish; undefined in a callback. */
+  /** The number of the publish; undefined in a callback. */
   readonly number: number | undefined;
   readonly carries: CarriedOutcome | undefined;
-  /** The process that called: each has a region of its own. */
+  /** The region of the calling process, which identifies the process. */
   readonly by: string;
   readonly startedAtMs: number;
-  /** Undefined: still open. */
+  /** Undefined while the call is open. */
   endedAtMs: number | undefined;
-  /** `answered`: the whole answer was handed over; `closed`: the caller, or the destination, hung up. */
+  /** `answered`: the complete answer was sent; `closed`: the caller or the destination closed the connection. */
   end: 'answered' | 'closed' | undefined;
-  /** 0: none yet, or half of one. */
+  /** 0 if no complete answer was sent. */
   status: number;
-  /** The destination hung up before it had said anything: on a connection in use before, the call is made once more. */
+  /**
+   * The destination closed the connection before it sent an answer. On a reused connection the caller repeats such a
+   * call.
+   */
   isCut?: boolean;
-  /** Its signature holds, for this body and this URL. */
+  /** The signature is valid for this body and URL. */
   readonly isGenuine: boolean;
 }
 
 export interface FaultRecord {
-  /** `moved`: ownership changed, for whatever reason, without anything being killed. */
+  /** `moved`: a shard changed its owner without a fault of the test. */
   readonly what: 'killed' | 'frozen' | 'stopped' | 'server' | 'moved';
-  /** The process; undefined: none in particular. */
+  /** The struck process; undefined if there is none. */
   readonly victim: string | undefined;
   readonly atMs: number;
-  /** When it was there again, or somebody in its place. */
+  /** When the process worked again, or another had taken over. */
   untilMs: number;
 }
 
@@ -74,11 +77,11 @@ export interface ConservationHistory {
   readonly calls: readonly CallRecord[];
   readonly faults: readonly FaultRecord[];
   readonly dlq: readonly DeadLetter[];
-  /** Ids of messages that can still be read, and were not delivered. */
+  /** The ids of readable messages that have not been delivered. */
   readonly pending: readonly string[];
-  /** How many calls of a queue, or of a flow-control key, may be open at once. */
+  /** The maximum of concurrent calls, by queue and flow-control key. */
   readonly parallelism: Readonly<Record<string, number>>;
-  /** How many may start within a window. */
+  /** The maximum of started calls per window, by flow-control key. */
   readonly rates: Readonly<Record<string, { readonly rate: number; readonly periodMs: number }>>;
 }
 

@@ -1,11 +1,11 @@
 /**
- * Holds the journal of a queue against itself and against what destinations saw. It knows exactly what
- * destinations see through a network only: what was a start, and of which window.
+ * Checks the journal of a queue for consistency, and compares it with the calls at destinations. The journal has
+ * exact facts that destinations see only with network delays: the start of each attempt and its window.
  *
- *  QCJ1 a message is accepted once, ends once, and nothing happens to it before or after
- *  QCJ2 nothing is called but for an attempt that was journaled; what was journaled as delivered was answered
- *  QCJ3 within each window a key starts no more than its rate, and has no more active than its parallelism
- *  QCJ4 each tick of a schedule is taken once
+ *  QCJ1 a message is accepted once and ends once; no event of it comes before or after
+ *  QCJ2 every call belongs to a journaled attempt; an attempt that is journaled as delivered was answered
+ *  QCJ3 within each window a key starts no more attempts than its rate, and has no more active than its parallelism
+ *  QCJ4 each tick of a schedule is executed once
  *  QCJ5 a run starts once and ends once
  */
 import { decodeQueueEvents } from '../../src/codec/queue/index.js';
@@ -17,7 +17,7 @@ import { type CallRecord, isDelivery } from './queue-conservation-history.js';
 
 const MAX_VIOLATIONS = 20;
 
-/** Of one account, or of the only one there, in order. The journal has to reach back to its beginning. */
+/** Reads the events of one account, or of the only one, in order. The journal must be complete from its start. */
 export async function queueEventsOf(journal: JournalReader, shard: string, account?: AccountId): Promise<QueueEvent[]> {
   const isMeant = (partition: string): boolean =>
     account === undefined ? isQueuePartition(partition) : partition === queuePartition(account);
@@ -31,7 +31,7 @@ export async function queueEventsOf(journal: JournalReader, shard: string, accou
   return events;
 }
 
-/** @param isWatched whether the calls of a destination are all there. @returns one line for each violation */
+/** @param isWatched returns true if all calls of a destination are recorded. @returns one line for each violation */
 export function judgeQueueJournal(
   events: readonly QueueEvent[],
   calls: readonly CallRecord[],
@@ -44,8 +44,8 @@ export function judgeQueueJournal(
 }
 
 /**
- * Answers that came when their caller, by its own word, had given the attempt up: on a machine that does much else it may
- * read nothing for as long as an attempt takes. To the destination they are answers; nobody heard them.
+ * Marks answers that the caller did not read: on a busy machine a process may read no data for as long as an
+ * attempt's time limit. The destination sees these calls as answered, and the journal as timed out.
  */
 export function markUnheard(events: readonly QueueEvent[], calls: readonly CallRecord[]): void {
   const retriedById = new Map<string, number>();
@@ -140,7 +140,7 @@ class JournalJudge {
     return key === undefined ? undefined : this.#flows.get(key);
   }
 
-  /** QCJ3. An attempt that is made again has its token, and counts without asking. */
+  /** QCJ3. A repeated attempt keeps its token and is counted without a check. */
   #startInFlow({ id, atMs, restarts }: QueueEventOf<'AttemptStarted'>): void {
     const setting = this.#accepted.get(id)?.envelope.settings.flowControl;
     if (setting === undefined) return;

@@ -1,13 +1,13 @@
 /**
- * What queues and flow-control keys promise, held against what destinations saw: rules QCO5 to QCO7 of
+ * Compares the limits of queues and flow-control keys with the calls at destinations: rules QCO5 to QCO7 of
  * `queue-conservation`.
  */
 import { byKey, callsByKey, firstsOf, inOrder, isTouched, overAtMs } from './queue-conservation-calls.js';
 import type { ConservationHistory } from './queue-conservation-history.js';
 
-/** Between the start of a call, which is journaled, and its arrival. */
+/** The maximum time from the journaled start of a call to its arrival. */
 const JITTER_MS = 400;
-/** A window may be met anywhere: this many periods in a row are looked at. */
+/** The position of the windows is unknown, so spans of up to this number of periods are checked. */
 const MAX_WINDOWS = 4;
 
 /** QCO5. */
@@ -27,7 +27,7 @@ export function judgeParallelism(history: ConservationHistory): string[] {
   return violations;
 }
 
-/** QCO6. Of a window that was cut by a fault nothing is said: what was journaled in it arrives much later. */
+/** QCO6. A span with a fault is not checked, because its calls may arrive much later. */
 export function judgeRates(history: ConservationHistory): string[] {
   const violations: string[] = [];
   for (const [key, own] of callsByKey(history)) {
@@ -36,7 +36,7 @@ export function judgeRates(history: ConservationHistory): string[] {
     const { rate, periodMs } = limit;
     const starts = firstsOf(inOrder(own)).map(({ startedAtMs }) => startedAtMs);
     for (let windows = 1; windows <= MAX_WINDOWS; windows += 1) {
-      // Any such span touches at most one window more than it is long.
+      // A span overlaps at most one window more than its length in periods.
       const most = (windows + 1) * rate;
       for (let at = 0; at + most < starts.length; at += 1) {
         const [fromMs, toMs] = [starts[at] as number, starts[at + most] as number];
@@ -60,7 +60,7 @@ export function judgeOrder(history: ConservationHistory): string[] {
     let before: { readonly overMs: number; readonly number: number } | undefined;
     for (const { number, id, is } of published) {
       const own = callsByNumber.get(number) ?? [];
-      // What may have been accepted at any time has no order.
+      // A publish without an acknowledgement has no known place in the order.
       if (is !== 'acked' || own.length === 0) continue;
       const firstMs = Math.min(...own.map(({ startedAtMs }) => startedAtMs));
       if (before !== undefined && firstMs < before.overMs) {

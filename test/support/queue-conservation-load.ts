@@ -1,6 +1,6 @@
 /**
- * The producer of a conservation test: publishes of every kind, one lane each, to destinations that behave
- * badly. It stands outside of everything that is killed, and writes down what it meant to do before it does it.
+ * The producer of a conservation test: one lane for each kind of publish, to destinations that fail. It runs in the
+ * test process, which no fault kills, and records each publish before it is sent.
  */
 import type { ConservationClient } from './queue-conservation-client.js';
 import type { PublishRecord } from './queue-conservation-history.js';
@@ -22,13 +22,13 @@ interface Lane {
   readonly queue?: string;
   readonly flow?: string;
   readonly maxRetries?: number;
-  /** Of ten. */
+  /** The number of publishes with callbacks, out of ten. */
   readonly callbacks?: number;
   readonly isFar?: boolean;
   readonly isCancelled?: boolean;
 }
 
-/** A sink that hangs is left after this; one that answers does so in far less. */
+/** The time limit of a delivery: hanging destinations exceed it, others answer much faster. */
 const TIMEOUT = '2s';
 
 const LANES_OF_THE_LOAD: readonly Lane[] = [
@@ -56,7 +56,7 @@ const LANES_OF_THE_LOAD: readonly Lane[] = [
 ];
 
 const DEFAULT_RETRIES = 3;
-/** While nobody listens there is no point in asking at once again. */
+/** The pause after a failed call, because the server is probably down. */
 const PAUSE_AFTER_FAILURE_MS = 50;
 const MAX_CANCEL_AFTER_MS = 1500;
 
@@ -66,8 +66,8 @@ export class ConservationLoad {
   #working: Promise<unknown>[] = [];
 
   /**
-   * @param clients lanes go from one to the next when they are not answered
-   * @param slowness how many times longer lanes rest between two publishes
+   * @param clients a lane moves to the next client after a call without an answer
+   * @param slowness factor by which the pauses between publishes are longer
    */
   constructor(
     private readonly clients: readonly ConservationClient[],
@@ -76,7 +76,7 @@ export class ConservationLoad {
     private readonly slowness = 1,
   ) {}
 
-  /** Makes the queues that have a parallelism of their own. */
+  /** Creates the queues with their own parallelism. */
   async prepare(): Promise<void> {
     const [client] = this.clients as [ConservationClient];
     await client.ask('POST', '/v2/queues', { queueName: LINE, parallelism: PARALLELISM[LINE], paused: false });
@@ -87,7 +87,7 @@ export class ConservationLoad {
     this.#working = LANES_OF_THE_LOAD.map((lane, index) => this.#work(lane, index));
   }
 
-  /** Every lane hears the answer it waits for. */
+  /** Stops all lanes and waits for the answers of open calls. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     await Promise.all(this.#working);

@@ -1,4 +1,4 @@
-/** One run of a conservation test: load, faults, and the judgement when all of it has come to its end. */
+/** A run of a conservation test: the load, the faults, and the checks after all messages have ended. */
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,19 +16,19 @@ import { type ConservationLoad, PARALLELISM, RATES } from './queue-conservation-
 import type { HostileSinks } from './queue-conservation-sinks.js';
 import { QUEUE_TOKEN, SIGNING_KEYS } from './queue-process.js';
 
-/** A takeover, or a restart, on a machine that does much else. */
+/** The wait for a takeover or a restart, on a machine that is busy with other programs. */
 export const BACK_TIMEOUT_MS = 25_000;
-/** What is left when the load ends: retries, windows, a line of one. */
+/** The wait for the rest of the work after the load: retries, rate windows and queues with a parallelism of one. */
 const SETTLED_TIMEOUT_MS = 60_000;
-/** Of the last run that was found wanting. */
+/** The file with the history of the last failed run. */
 const HISTORY_FILE = join(tmpdir(), 'millrace-queue-conservation.json');
-/** All of an account's messages are in one shard. */
+/** The only shard, which contains all messages of the account. */
 export const SHARD = 'QUEUE_0';
 
-/** Whose messages are judged. */
+/** The account whose messages are checked. */
 interface Whose {
   readonly shard: string;
-  /** Left out: of the only account there. */
+  /** If undefined, the only account is checked. */
   readonly account?: AccountId;
 }
 const WHOSE: Whose = { shard: SHARD };
@@ -39,11 +39,12 @@ export const QUEUE_SETTINGS: Environment = {
   MILLRACE_SIGNING_KEY_CURRENT: SIGNING_KEYS.current,
   MILLRACE_SIGNING_KEY_NEXT: SIGNING_KEYS.next,
   MILLRACE_ALLOW_PRIVATE_DESTINATIONS: 'true',
-  // Refusing everybody because permissions may be old would hide what the owner of the queue does.
+  // A process with outdated permissions refuses requests. The longer limit avoids that, because it would hide the
+  // behaviour of the queue's owner.
   MILLRACE_CONTROL_STALE_MS: '5000',
 };
 
-/** Everything that a run has, and what it leaves. */
+/** The parts of a run and its results. */
 export class ConservationRun {
   readonly faults: FaultRecord[] = [];
   readonly everStarted: MillraceProcess[] = [];
@@ -53,7 +54,7 @@ export class ConservationRun {
     readonly load: ConservationLoad,
   ) {}
 
-  /** Notes a fault while `strike` does it; it is over when the load goes on. */
+  /** Records a fault that `strike` causes; the fault ends when the load makes progress again. */
   async fault(what: FaultRecord['what'], victim: string | undefined, strike: () => Promise<void>): Promise<void> {
     const fault: FaultRecord = { what, victim, atMs: Date.now(), untilMs: Number.POSITIVE_INFINITY };
     this.faults.push(fault);
@@ -62,7 +63,7 @@ export class ConservationRun {
     fault.untilMs = Date.now();
   }
 
-  /** Something is broken from now on. @returns what notes that it is over, and who of the processes was silenced by it */
+  /** Records the start of a fault. @returns a function that records its end and the struck process */
   broken(): (victim: string | undefined) => void {
     const atMs = Date.now();
     const fault: FaultRecord = { what: 'server', victim: undefined, atMs, untilMs: Number.POSITIVE_INFINITY };
@@ -73,7 +74,7 @@ export class ConservationRun {
     };
   }
 
-  /** Until so many more were accepted, and some delivered. */
+  /** Waits until this number of further messages were accepted and some were delivered. */
   async progress(more: number): Promise<void> {
     const accepted = this.load.accepted + more;
     const delivered = this.#delivered + 1;
@@ -90,7 +91,7 @@ export class ConservationRun {
     return this.sinks.calls.filter(isDelivery).length;
   }
 
-  /** The load ends, the destinations become kind, and in the end nothing is left to do; then it is judged. */
+  /** Stops the load, lets all destinations succeed, waits until no message is left, and checks the history. */
   async judge(client: ConservationClient, journal: JournalReader, { shard, account }: Whose = WHOSE): Promise<void> {
     await this.load.stop();
     await this.sinks.beKind();
@@ -142,7 +143,7 @@ export class ConservationRun {
     );
   }
 
-  /** What can be read and has not come to an end. */
+  /** The messages that can be read and have not ended. */
   async #pending(client: ConservationClient, dead: ReadonlySet<string>): Promise<string[]> {
     const delivered = new Set(this.sinks.calls.filter(isDelivery).map(({ id }) => id));
     const open = this.load.publishes
@@ -150,13 +151,13 @@ export class ConservationRun {
       .filter((id): id is string => id !== undefined && !delivered.has(id) && !dead.has(id));
     const pending: string[] = [];
     for (const id of open) {
-      // One after the other: an account may look at so many in a second, and then is asked to wait.
+      // One request at a time, because the rate of reads of an account is limited.
       if (await eventually(() => client.isThere(id), { timeoutMs: BACK_TIMEOUT_MS, everyMs: 100 })) pending.push(id);
     }
     return pending;
   }
 
-  /** Ownership that moved by itself interrupts calls, too. */
+  /** Records moves of shards that the test did not cause, because they interrupt calls too. */
   #noteMoves(of: string): void {
     const moves = this.everStarted
       .flatMap((millrace) => logOf(millrace))

@@ -1,7 +1,8 @@
 /**
- * Destinations that behave badly, by path, and keep a record of every call: `ok`, `slow`, `flaky` (500), `hang`,
- * `drip`, `lie` (promises more than it sends), `die` (hangs up), `dead` (500 to all), `callback`, and `gone`, whose
- * port may be closed for a while. They fall by the dice until they are told to be kind; `dead` stays dead.
+ * Destinations with a behaviour per path, which record every call: `ok`, `slow`, `flaky` (500), `hang`, `drip` (an
+ * endless slow body), `lie` (a body shorter than its content-length), `die` (closes the connection), `dead` (always
+ * 500), `callback`, and `gone` (its port is closed for some time). Failures are random and stop after `beKind`,
+ * except for `dead`.
  */
 import { createHash, createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -12,13 +13,13 @@ import type { SeededRandom } from './seeded-random.js';
 const BEHAVIOURS = ['ok', 'slow', 'flaky', 'hang', 'drip', 'lie', 'die', 'dead', 'gone', 'callback'] as const;
 export type Behaviour = (typeof BEHAVIOURS)[number];
 
-/** Whoever has no region. */
+/** The region of a process without one. */
 export const NOWHERE = 'nowhere';
 
 const SLOW_MS = 300;
 const CALLBACK_MS = 100;
 const DRIP_EVERY_MS = 100;
-/** A callback that fails now and then is tried again, and its queue waits for it. */
+/** The share of failing callbacks; the queue repeats a failed callback and waits for it. */
 const FAILING_CALLBACKS = 0.1;
 const MISBEHAVING = 0.5;
 
@@ -30,7 +31,7 @@ export class HostileSinks {
 
   private constructor(
     private readonly server: Server,
-    /** Known also when nobody listens there any more. */
+    /** The ports stay known while `gone` is closed. */
     private readonly ports: { readonly all: number; readonly gone: number },
     private readonly signingKey: string,
     private readonly random: SeededRandom,
@@ -57,12 +58,12 @@ export class HostileSinks {
     return Object.values(this.ports).some((port) => url.startsWith(`http://127.0.0.1:${port}/`));
   }
 
-  /** Calls that have not ended. */
+  /** The number of open calls. */
   get openCalls(): number {
     return this.#open.size;
   }
 
-  /** Nobody listens at `gone` any more, and who is there hears nothing. */
+  /** Closes the port of `gone` and its open connections. */
   leave(): void {
     for (const [response, call] of this.#open) {
       if (response.socket?.localPort === this.ports.gone) this.#cut(response, call);
@@ -79,7 +80,7 @@ export class HostileSinks {
     this.#gone = gone;
   }
 
-  /** From now on everything succeeds, but what is `dead`; whoever still hangs or drips is let go. */
+  /** From now on all calls succeed, except at `dead`; open calls are closed. */
   async beKind(): Promise<void> {
     this.#isKind = true;
     await this.comeBack();
@@ -112,7 +113,8 @@ export class HostileSinks {
         call.endedAtMs ??= Date.now();
         call.end ??= 'closed';
       };
-      // A caller that hangs up: what it, or whoever follows it, does next may come before this response is closed.
+      // The end of the caller's side is recorded, because the next call of the caller or its successor may arrive
+      // before this response closes.
       request.socket.once('end', over);
       response.once('close', () => {
         request.socket.off('end', over);
@@ -154,11 +156,11 @@ export class HostileSinks {
       call.endedAtMs = Date.now();
       response.writeHead(status).end('heard');
     };
-    // What has come meanwhile is read first: a caller that has hung up is not answered.
+    // Received data is handled before the answer: a caller that has closed the connection gets none.
     const answerIn = (ms: number): void => void setTimeout(() => setImmediate(answer, 200), ms);
     switch (this.#moodOf(behaviour)) {
       case 'ok':
-        // So long that one which is not waited for is seen.
+        // The delay of a callback's answer is long enough to detect a queue that does not wait for callbacks.
         if (behaviour === 'callback') answerIn(this.random.below(CALLBACK_MS));
         else answer(200);
         break;
@@ -202,7 +204,10 @@ function contentOf(body: Buffer): { message: number | undefined; carries: Carrie
   return { message: undefined, carries };
 }
 
-/** As the receivers of published clients judge it; spelled out here, so that it is checked against other code. */
+/**
+ * Verifies a signature as the receivers of published clients do. This is a second implementation, so that the
+ * signature is not checked by the code that made it.
+ */
 function isGenuine(signature: string, key: string, url: string, body: Buffer): boolean {
   const [head = '', claims = '', mac = ''] = signature.split('.');
   if (createHmac('sha256', key).update(`${head}.${claims}`).digest('base64url') !== mac) return false;

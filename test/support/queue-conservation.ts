@@ -1,17 +1,18 @@
 /**
- * Holds what destinations saw against what a producer was told.
+ * Compares the calls at destinations with the answers to the producer.
  *
- *  QCO1 what was accepted was delivered, or is pending, in the DLQ or cancelled; what was refused is nowhere
- *  QCO2 every call is of a publish; one publish is one message, whatever roads it took
- *  QCO3 retries are counted up from 0 and not beyond their number; an attempt is made again only after a fault,
- *       and not more often than restarts allow
- *  QCO4 a message that was delivered is not sent again, unless a fault may have hidden the answer
- *  QCO5 no queue and no flow-control key has more calls open at once than it may; those of a process that is
- *       dead, or asleep, are over
- *  QCO6 no key starts more calls than its windows allow, however they lie
- *  QCO7 a queue that delivers one at a time does so in the order of acceptance, each with its callbacks
- *  QCO8 every call is signed for what it brings
- *  QCO9 the outcome of a message that asks for callbacks is told, each attempt's once
+ *  QCO1 an accepted message was delivered, or is pending, in the DLQ or cancelled; a refused one has no call
+ *  QCO2 every call belongs to a publish; all calls of a publish have one message id
+ *  QCO3 retries are counted up from 0 to their maximum; an attempt is repeated only after a fault, and at most as
+ *       often as restarts of an attempt are allowed
+ *  QCO4 a delivered message is not sent again, unless a fault may have hidden the answer
+ *  QCO5 no queue or flow-control key has more open calls than its parallelism; calls of a dead or frozen process do
+ *       not count
+ *  QCO6 no key starts more calls than its rate allows, for any position of the windows
+ *  QCO7 a queue with a parallelism of one delivers in the order of acceptance, each message before its callbacks and
+ *       the next message
+ *  QCO8 every call has a valid signature of its URL and body
+ *  QCO9 the outcome of a message with callbacks is sent, once for each attempt
  */
 import { MAX_ATTEMPT_RESTARTS } from '../../src/domain/queue/index.js';
 import { byKey, inOrder, isTouched } from './queue-conservation-calls.js';
@@ -23,9 +24,9 @@ import {
 } from './queue-conservation-history.js';
 import { judgeOrder, judgeParallelism, judgeRates } from './queue-conservation-limits.js';
 
-/** Enough to see a pattern. */
+/** The number of reported violations, enough to show a pattern. */
 const MAX_VIOLATIONS = 20;
-/** Between an answer and its entry in the journal. */
+/** The time between an answer and its journal entry. */
 const RECORDING_MS = 1000;
 
 /** @returns one line for each violation */
@@ -86,7 +87,7 @@ function judgeOrigins({ publishes, calls }: ConservationHistory): string[] {
       violations.push(`${id} was delivered and nobody published it`);
       continue;
     }
-    // Of one whose answer was lost the first call says what it was.
+    // If the answer to a publish was lost, its message id is taken from its first call.
     const known = idByNumber.get(number);
     if (known === undefined) idByNumber.set(number, id);
     else if (known !== id) violations.push(`publish ${number} is delivered as ${known} and as ${id}`);
@@ -112,7 +113,7 @@ function judgeAttempts({ publishes, calls, faults }: ConservationHistory): strin
       if (before > 0 && !isExcused(last as CallRecord, call, faults)) {
         violations.push(`${id}: attempt ${retried} was made again without a fault`);
       }
-      // Attempts that met nobody were not seen; none comes after a later one.
+      // An attempt that reached no destination is not recorded, so numbers may be missing, but they never decrease.
       if (last !== undefined && retried < last.retried && !isExcused(last, call, faults)) {
         violations.push(`${id}: attempt ${retried} after attempt ${last.retried}`);
       }
@@ -159,7 +160,7 @@ function judgeCallbacks({ publishes, calls, dlq }: ConservationHistory): string[
   return violations;
 }
 
-/** May a fault be why `next` follows `last`? */
+/** Returns true if a fault explains that `next` follows `last`. */
 function isExcused(last: CallRecord, next: CallRecord, faults: readonly FaultRecord[]): boolean {
   if (last.isCut === true && last.retried === next.retried) return true;
   return isTouched(last.startedAtMs, next.startedAtMs, faults);

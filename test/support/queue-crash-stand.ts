@@ -1,6 +1,6 @@
 /**
- * One process that owns the queue, behind a proxy to its nats-server, and another with the face that clients
- * use: owners are killed at chosen points, and the next one is started only when a test wants one.
+ * A process that owns the queue, connected to its nats-server through a proxy, and a second process that serves the
+ * clients. Tests kill the owner at chosen points and start the next owner when they need it.
  */
 import { jetstreamManager } from '@nats-io/jetstream';
 import { expect } from 'chai';
@@ -16,14 +16,14 @@ import { queueEventsOf } from './queue-conservation-journal.js';
 import { BACK_TIMEOUT_MS, QUEUE_SETTINGS, SHARD } from './queue-conservation-run.js';
 import { QueueSink } from './queue-sink.js';
 
-/** Short, so that what nobody answers is soon over. */
+/** A short limit, so that requests without an answer end soon. */
 const HOLD_MS = 1500;
 
 const SETTINGS: Environment = {
   ...QUEUE_SETTINGS,
   MILLRACE_REQUEST_HOLD_MS: String(HOLD_MS),
   MILLRACE_QUEUE_TELL_AFTER_MS: '300',
-  // The face serves while nobody owns anything: what it knew about accounts is good enough here.
+  // The serving process accepts outdated permissions, because it must answer while the queue has no owner.
   MILLRACE_CONTROL_STALE_MS: '60000',
 };
 
@@ -67,7 +67,7 @@ export class QueueCrashStand {
     await this.nats.stop();
   }
 
-  /** The one that owns the queue, started when there is none. */
+  /** The owner of the queue, started if there is none. */
   async owner(): Promise<MillraceProcess> {
     this.#owner ??= await this.startBeside();
     return this.#owner.millrace;
@@ -77,7 +77,10 @@ export class QueueCrashStand {
     return (this.#owner as { proxy: NatsProxy }).proxy;
   }
 
-  /** Another process that may own the queue, and serves it when this resolves: the others must be dead or asleep. */
+  /**
+   * Starts another process that can own the queue; resolves when it serves the queue. All earlier owners must be dead
+   * or frozen.
+   */
   async startBeside(): Promise<{ readonly millrace: MillraceProcess; readonly proxy: NatsProxy }> {
     const proxy = await NatsProxy.start(this.nats.port, 'QUEUE');
     this.#proxies.push(proxy);
@@ -89,18 +92,18 @@ export class QueueCrashStand {
     return { millrace, proxy };
   }
 
-  /** Takes the place of an owner that is dead or asleep. */
+  /** Starts the successor of a dead or frozen owner. */
   async succeed(): Promise<MillraceProcess> {
     this.#owner = await this.startBeside();
     return this.#owner.millrace;
   }
 
-  /** With everything that the owner has sent and nobody has read. */
+  /** Kills the owner. Data that it has sent and the nats-server has not received is lost. */
   async killOwner(): Promise<void> {
     const { millrace, proxy } = this.#owner as { millrace: MillraceProcess; proxy: NatsProxy };
     this.#owner = undefined;
     await millrace.kill('SIGKILL');
-    // With what stalled on its way.
+    // Closing the proxy drops the stalled data.
     await proxy.close();
     this.#proxies.splice(this.#proxies.indexOf(proxy), 1);
   }
@@ -109,7 +112,7 @@ export class QueueCrashStand {
     return this.client.publish(`/v2/publish/${this.sink.url(path)}`, path, headers);
   }
 
-  /** @throws when it was not accepted */
+  /** Publishes a message. @throws if it is not accepted */
   async accepted(path: string, headers: Readonly<Record<string, string>> = {}): Promise<string> {
     const outcome = await this.publish(path, headers);
     if (outcome.kind !== 'accepted') throw new Error(`${outcome.kind}: ${outcome.why}`);
@@ -120,7 +123,7 @@ export class QueueCrashStand {
     return queueEventsOf(this.journal, SHARD);
   }
 
-  /** What the journal holds of messages to a path, of one type. */
+  /** The journaled events of one type, for messages to a path. */
   async eventsTo<Type extends QueueEvent['type']>(path: string, type: Type): Promise<EventOf<Type>[]> {
     const events = await this.events();
     const ids = new Set<string>();
@@ -130,7 +133,7 @@ export class QueueCrashStand {
     return events.filter((event): event is EventOf<Type> => event.type === type && 'id' in event && ids.has(event.id));
   }
 
-  /** Once the journal holds so many. */
+  /** Waits until the journal contains this number of events. */
   async stored<Type extends QueueEvent['type']>(path: string, type: Type, count = 1): Promise<EventOf<Type>[]> {
     return eventually(
       async () => {
@@ -142,7 +145,7 @@ export class QueueCrashStand {
     );
   }
 
-  /** Until a message that is published now has been delivered, and nothing is in flight. */
+  /** Waits until a new message is delivered and no message is in flight. */
   async quiet(): Promise<void> {
     const path = this.sink.path('marker');
     await this.accepted(path);
@@ -150,7 +153,7 @@ export class QueueCrashStand {
     await eventually(async () => expect(await this.client.callsInFlight()).to.equal(0), { timeoutMs: BACK_TIMEOUT_MS });
   }
 
-  /** Messages that were told to the queue's intake and not taken over. */
+  /** The number of messages in the intake that the owner has not taken. */
   async inIntake(): Promise<number> {
     const { state } = await (await jetstreamManager(this.watcher)).streams.info('INTAKE_0');
     return state.messages;

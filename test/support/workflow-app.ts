@@ -1,6 +1,6 @@
 /**
- * An application on this machine that serves workflows: gives each request to the handler of its first path
- * segment, and keeps what came and what was answered. Tests tell it what goes wrong on the way.
+ * An application that serves workflows on this machine. It dispatches requests to a handler by the first path segment
+ * and records requests and answers. Tests can inject failures.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 
@@ -9,28 +9,28 @@ export type Handler = (request: Request) => Promise<Response>;
 export interface StepEntry {
   readonly messageId: string;
   readonly callType: string;
-  /** Decoded. */
+  /** The decoded body. */
   readonly body: string;
 }
 
-/** A request to a workflow's endpoint. */
+/** A request to the endpoint of a workflow. */
 export interface Post {
   readonly path: string;
-  /** Lower-case names. */
+  /** The headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly atMs: number;
-  /** Undefined while it is open, and when its answer was lost. */
+  /** Undefined while the request is open, and if its answer was dropped. */
   status?: number;
   answer?: string;
-  /** False from the end of the request. */
+  /** False after the end of the request. */
   isOpen: boolean;
 }
 
 export type PostKind = 'step' | 'callback' | 'failure' | 'direct';
 
 export interface Fault {
-  /** `refuse`: the endpoint is not asked; `lose`: it does its work, and nobody hears of it. */
+  /** `refuse`: the endpoint does not get the request; `lose`: the endpoint handles it, and the answer is dropped. */
   readonly does: 'refuse' | 'lose';
   readonly times: number;
   readonly status?: number;
@@ -62,19 +62,19 @@ export class WorkflowApp {
     return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
   }
 
-  /** A first segment that nothing else uses. */
+  /** Makes a unique first path segment. */
   name(word: string): string {
     this.#names += 1;
     return `${word}-${this.#names}`;
   }
 
-  /** @returns the URL of the segment */
+  /** Registers the handler of a path segment. @returns the segment's URL */
   route(name: string, handler: Handler): string {
     this.#handlers.set(name, handler);
     return `${this.origin}/${name}`;
   }
 
-  /** The next requests of a URL, or those of them that are meant, go wrong. */
+  /** Injects a failure into the next requests of a URL, or into the selected ones. */
   fault(url: string, fault: Fault): void {
     const path = new URL(url).pathname;
     const faults = this.#faults.get(path) ?? [];
@@ -82,7 +82,7 @@ export class WorkflowApp {
     this.#faults.set(path, faults);
   }
 
-  /** Requests of a URL, or those of them that are meant, wait before they reach the endpoint. */
+  /** Holds the requests of a URL, or the selected ones, before they reach the endpoint. */
   hold(url: string, of: (post: Post) => boolean = () => true): void {
     this.#held.set(new URL(url).pathname, { of, waiting: [] });
   }
@@ -94,18 +94,18 @@ export class WorkflowApp {
     for (const go of held?.waiting ?? []) go();
   }
 
-  /** Most requests of a URL that were open at once. */
+  /** The highest number of concurrent requests of a URL. */
   mostAtOnce(url: string): number {
     return this.#most.get(new URL(url).pathname)?.most ?? 0;
   }
 
-  /** Of a path, earliest first. */
+  /** The requests of a path, earliest first. */
   of(url: string): readonly Post[] {
     const { pathname } = new URL(url);
     return this.posts.filter(({ path }) => path === pathname);
   }
 
-  /** Of all that the first segment of a URL serves. */
+  /** The requests of all URLs with the same first path segment. */
   under(url: string): readonly Post[] {
     const [, segment] = new URL(url).pathname.split('/');
     return this.posts.filter(({ path }) => path.split('/')[1] === segment);
@@ -170,7 +170,7 @@ export class WorkflowApp {
 
 const NOBODY = new Response('', { status: 404 });
 
-/** Whatever goes wrong in an adapter is seen in the answer. */
+/** Returns the handler's answer. An exception in an adapter becomes an error answer, so that the test sees it. */
 async function answerOf(handler: Handler, request: Request): Promise<Response> {
   try {
     return await handler(request);
@@ -190,7 +190,7 @@ export function kindOf({ headers }: Post): PostKind {
   return headers['upstash-workflow-sdk-version'] === undefined ? 'direct' : 'step';
 }
 
-/** The list that a delivery of a step brought. @throws when it brought none */
+/** The list of entries in a delivery of a step. @throws if the delivery has no list */
 export function entriesOf({ body }: Pick<Post, 'body'>): readonly StepEntry[] {
   const entries = JSON.parse(body) as StepEntry[];
   return entries.map((entry) => ({ ...entry, body: Buffer.from(entry.body, 'base64').toString() }));

@@ -1,15 +1,15 @@
-/** An endpoint that takes every delivery and does nothing; at another path one whose runs fail for good. */
+/** An endpoint that acknowledges every delivery and runs no workflow. Runs of its second path fail permanently. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface AckingEndpoint {
   readonly url: string;
-  /** Of runs that were started here; those that somebody resumes go well. */
+  /** The URL at which started runs fail; resumed runs succeed. */
   readonly failingUrl: string;
   close(): Promise<void>;
 }
 
-/** As clients name the runs that they start. */
+/** The pattern of the run ids that clients choose. */
 const STARTED = /^wfr_c\d+-\d+$/;
 
 export async function startAckingEndpoint(): Promise<AckingEndpoint> {

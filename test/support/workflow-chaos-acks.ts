@@ -1,6 +1,6 @@
 /**
- * Somebody who plays a run's endpoint, step by step, and keeps account of what was acknowledged. What got no answer is
- * asked again until there is one: by then it has been done once, however often it was asked.
+ * A client that plays the endpoint of runs step by step and records acknowledged calls. A call without an answer is
+ * repeated until it is answered. Repetitions must have no further effect.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { QueueProcess, RawAnswer, RawOptions } from './queue-process.js';
@@ -8,22 +8,22 @@ import type { SeededRandom } from './seeded-random.js';
 
 type RunEnd = 'RUN_SUCCESS' | 'RUN_CANCELED' | 'RUN_FAILED';
 
-/** What a run must be like, whatever happened to the server since. */
+/** The expected state of a run, according to the acknowledged calls. */
 export interface AckedRun {
   readonly id: string;
-  /** `<step> <out>`, the payload first. */
+  /** The entries as `<step> <out>`, beginning with the payload. */
   readonly entries: string[];
-  /** An event that the run waits for. */
+  /** The event that the run waits for. */
   waitsFor?: string;
   end?: RunEnd;
   response?: string;
-  /** Of a failed one. */
+  /** The DLQ id of a failed run. */
   dlqId?: string;
 }
 
 export interface AckedScript {
   readonly url: string;
-  /** Answers that the failure of a run is final. */
+  /** The URL of an endpoint that refuses to retry, so that its runs fail permanently. */
   readonly failingUrl: string;
 }
 
@@ -35,7 +35,7 @@ const HEADERS = { 'Svc-Workflow-Sdk-Version': '1', 'Svc-Feature-Set': 'LazyFetch
 
 export class AckingClient {
   readonly runs: AckedRun[] = [];
-  /** Calls that were answered, and those that were not and were made again. */
+  /** The numbers of answered calls and of repeated calls without an answer. */
   readonly counts = { acked: 0, unknown: 0 };
   readonly #events: Record<string, number> = {};
 
@@ -46,7 +46,7 @@ export class AckingClient {
     private readonly random: SeededRandom,
   ) {}
 
-  /** Kinds of calls that were acknowledged. */
+  /** The number of acknowledged calls of each kind. */
   get kinds(): Readonly<Record<string, number>> {
     return this.#events;
   }
@@ -106,7 +106,7 @@ export class AckingClient {
     await this.#wait(run, stepId, eventId);
     const { answer, asked } = await this.#insist('notify', 'POST', `/v2/notify/${eventId}`, { body: eventId });
     const { length } = answer.json as unknown[];
-    // Of one that was asked twice the first may have found it.
+    // If the call was repeated, the first one may have notified the waiter already.
     if (length !== 1 && asked === 1) throw new Error(`${eventId}: ${length} were notified`);
     run.entries.push(`${stepId} ${Buffer.from(eventId).toString('base64')}`);
   }
@@ -130,7 +130,7 @@ export class AckingClient {
     run.end = 'RUN_CANCELED';
   }
 
-  /** Fails a run, and may resume it: the new one goes on. */
+  /** Makes a run fail and possibly resumes it as a new run. */
   async #fail(id: string): Promise<void> {
     const run = await this.#trigger(id, this.script.failingUrl);
     run.end = 'RUN_FAILED';
@@ -145,7 +145,7 @@ export class AckingClient {
     if (dice === 1) await this.#insist('delete', 'DELETE', `/v2/workflows/dlq/${dlqId}`, {}, 404);
     if (dice !== 2) return;
     const { answer } = await this.#insist('resume', 'POST', `/v2/workflows/dlq/resume/${dlqId}`, {}, 404);
-    // Asked again, after nobody heard of the new run.
+    // The call was repeated because the answer with the new run was lost.
     if (answer.status === 404) return;
     const { workflowRunId } = answer.json as { workflowRunId: string };
     this.runs.push({ id: workflowRunId, entries: [...run.entries] });
@@ -162,7 +162,10 @@ export class AckingClient {
     };
   }
 
-  /** @param also a status that a repetition may get. @throws when it is refused */
+  /**
+   * Repeats a call until it is answered. @param also another accepted status of a repeated call. @throws if the call
+   * is refused
+   */
   async #insist(what: string, method: string, target: string, options: RawOptions, also?: number) {
     for (let asked = 1; ; asked += 1) {
       const answer = await this.queue.request(method, target, options).catch((): RawAnswer | undefined => undefined);
@@ -179,7 +182,7 @@ export class AckingClient {
   }
 }
 
-/** Holds what is there against what was acknowledged. @returns a line for each violation */
+/** Compares the server's state with the acknowledged calls. @returns one line for each violation */
 export async function judgeAcks(runs: readonly AckedRun[], queue: QueueProcess): Promise<string[]> {
   const violations: string[] = [];
   for (let from = 0; from < runs.length; from += JUDGED_AT_ONCE) {

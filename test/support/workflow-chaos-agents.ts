@@ -1,4 +1,4 @@
-/** Whoever is outside: notifies runs of events, and calls their webhooks, when the ledger says that it is time. */
+/** External clients that notify runs of events and call their webhooks. The ledger calls them at the right moment. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { LedgerWatcher } from './workflow-ledger.js';
 import { dataOf } from './workflow-programs.js';
@@ -7,32 +7,32 @@ export type RaceOutcome = 'met' | 'missed' | 'unknown';
 
 const AGAIN_AFTER_MS = 200;
 const CALL_TIMEOUT_MS = 10_000;
-/** A webhook's call that is repeated may be a second one, so on a busy machine its answer is waited for. */
+/** The time limit of a webhook call. It is long, because a repeated call may count as a second one. */
 const HOOK_TIMEOUT_MS = 60_000;
-/** About when a wait of a second is over. */
+/** The range of delays around the timeout of a wait of one second. */
 const RACE = { fromMs: 900, withinMs: 300 };
 
 export class OutsideAgents implements LedgerWatcher {
-  /** What the one who notified of an event just in time was told. */
+  /** The result of each notification that races with a timeout. */
   readonly races = new Map<string, RaceOutcome>();
-  /** Calls of webhooks that were accepted. */
+  /** The number of accepted webhook calls. */
   hooked = 0;
-  /** Calls of webhooks without an answer, or with a refusal: each may have been accepted. */
+  /** The number of webhook calls that had no answer or a refusal; each may have been accepted. */
   repeatedHooks = 0;
   readonly #begun = new Set<string>();
   readonly #tasks = new Set<Promise<void>>();
   readonly #over = new AbortController();
 
-  /** @param dice in [0, 1) */
+  /** @param dice random numbers in [0, 1) */
   constructor(
     private readonly url: string,
     private readonly token: string,
     private readonly dice: () => number,
-    /** The run does not wait for the event any more. */
+    /** Returns true if the run's wait for the event has ended. */
     private readonly isWaited: (runId: string, eventId: string) => boolean,
   ) {}
 
-  /** Keeps an event for a run that does not wait yet, most likely. */
+  /** Sends an event before the run waits for it, so that the server keeps it. */
   notifyEarly(runId: string, eventId: string): void {
     this.#once(`${runId} ${eventId}`, () =>
       this.#until(async () => {
@@ -43,7 +43,7 @@ export class OutsideAgents implements LedgerWatcher {
   }
 
   onWait(eventId: string, how: string, runId: string): void {
-    // One that was resumed has not heard what the one before it was told.
+    // A resumed run does not get the notifications of the failed run.
     if (how === 'early') this.notifyEarly(runId, eventId);
     if (how === 'met') this.#once(`${runId} ${eventId}`, () => this.#meet(runId, eventId));
     if (how === 'race') this.#once(eventId, () => this.#race(eventId));
@@ -55,7 +55,7 @@ export class OutsideAgents implements LedgerWatcher {
         await this.#until(async () => {
           const answer = await this.#fetch(url, { method: 'PUT', body: `hook ${number} ü` }, HOOK_TIMEOUT_MS);
           if (answer?.ok) this.hooked += 1;
-          // 404: its run has ended.
+          // The answer 404 means that the run has ended.
           const isDone = answer?.ok || answer?.status === 404;
           if (!isDone) this.repeatedHooks += 1;
           return isDone;
@@ -64,18 +64,18 @@ export class OutsideAgents implements LedgerWatcher {
     });
   }
 
-  /** Those who have not got through give up. */
+  /** Stops all clients, including those whose calls have not succeeded. */
   async stop(): Promise<void> {
     this.#over.abort();
     await Promise.all(this.#tasks);
   }
 
-  /** Nobody is left who has something to tell. */
+  /** Returns true if no notification or webhook call is left to send. */
   get isIdle(): boolean {
     return this.#tasks.size === 0;
   }
 
-  /** Waits until somebody waits, so that the event finds one. */
+  /** Sends the event only when a run waits for it. */
   async #meet(runId: string, eventId: string): Promise<void> {
     await this.#until(async () => {
       if (this.isWaited(runId, eventId)) return true;
@@ -87,13 +87,13 @@ export class OutsideAgents implements LedgerWatcher {
   }
 
   async #race(eventId: string): Promise<void> {
-    // The race is against the server's clock: there is no condition to wait for.
+    // A fixed time is correct here: the race is against the server's clock, so there is no condition to wait for.
     await pause(RACE.fromMs + this.dice() * RACE.withinMs);
     const records = await this.#notified(`/v2/notify/${eventId}`, eventId);
     this.races.set(eventId, records === undefined ? 'unknown' : records.length > 0 ? 'met' : 'missed');
   }
 
-  /** @returns the records; undefined: nobody knows */
+  /** @returns the records, or undefined if the outcome is unknown */
   #notified(path: string, eventId: string): Promise<readonly unknown[] | undefined> {
     const data = dataOf(eventId);
     return this.#json('POST', path, typeof data === 'string' ? data : JSON.stringify(data));
@@ -106,7 +106,7 @@ export class OutsideAgents implements LedgerWatcher {
     return answer.json().catch(() => undefined) as Promise<readonly unknown[] | undefined>;
   }
 
-  /** Undefined: no answer came. */
+  /** @returns the answer, or undefined if there was none */
   #fetch(url: string, init: RequestInit, timeoutMs = CALL_TIMEOUT_MS): Promise<Response | undefined> {
     return fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) }).catch(() => undefined);
   }

@@ -1,6 +1,7 @@
 /**
- * The HTTP server in front of a workflow's endpoint: it keeps what came, may lose answers after the endpoint has done
- * its work, and may be gone for a while. What it had begun when it went away is done all the same, for nobody.
+ * The HTTP server of a workflow endpoint. It records requests, may drop answers after the endpoint has handled a
+ * request, and may be down for some time. Requests that are in progress when it goes down are completed without an
+ * answer.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -8,26 +9,26 @@ import type { AddressInfo } from 'node:net';
 
 export type EndpointHandler = (request: Request) => Promise<Response>;
 
-/** A request to the endpoint. */
+/** A recorded request to the endpoint. */
 export interface EndpointPost {
   readonly runId: string;
   readonly messageId: string;
   readonly retried: number;
   readonly isFailure: boolean;
-  /** The list of a step, unless it is left out; or the outcome of a call. */
+  /** The list of entries of a delivery, if it is included, or the outcome of a call. */
   readonly body: string;
   readonly startedAtMs: number;
-  /** When the endpoint had done its work, whoever heard of it. */
+  /** The result of the endpoint's work, set even if the answer is dropped. */
   done?: { readonly status: number; readonly answer: string; readonly atMs: number };
-  /** The answer went out: the server may have been gone before it read it. */
+  /** The answer was sent. The server may still have ended before it read it. */
   isAnswered?: boolean;
-  /** The answer got lost whole: on a connection in use before, the call is made once more. */
+  /** The complete answer was dropped. On a reused connection the caller repeats such a call. */
   isCut?: boolean;
 }
 
 const current = new AsyncLocalStorage<EndpointPost>();
 
-/** The request that the caller is at work for. */
+/** The request that the calling code handles. */
 export function currentPost(): EndpointPost | undefined {
   return current.getStore();
 }
@@ -37,7 +38,7 @@ export class ChaosEndpoint {
   #server: Server | undefined;
   #port = 0;
 
-  /** @param losesAnswer whether the answer that is about to leave gets lost */
+  /** @param losesAnswer returns true if the next answer is to be dropped */
   private constructor(
     private readonly handler: EndpointHandler,
     private readonly losesAnswer: () => boolean,
@@ -53,7 +54,7 @@ export class ChaosEndpoint {
     return `http://127.0.0.1:${this.#port}/workflows`;
   }
 
-  /** Every connection ends where it is. */
+  /** Stops the server and closes every connection. */
   async goAway(): Promise<void> {
     const server = this.#server;
     if (server === undefined) return;
@@ -63,7 +64,7 @@ export class ChaosEndpoint {
     await gone;
   }
 
-  /** At the address where it was before. */
+  /** Starts the server again at the same address. */
   async comeBack(): Promise<void> {
     if (this.#server !== undefined) return;
     const server = createServer((request, response) => this.#take(request, response));

@@ -1,11 +1,11 @@
-/** The account's history, as an operator has it proven beside the running process. */
+/** Verification of the journal by the operator's command, while the process runs. */
 import { expect } from 'chai';
 import { embeddedEnvironment, runMillrace } from './millrace-process.js';
 import type { QueueProcess } from './queue-process.js';
 
 const VERIFY_TIMEOUT_MS = 60_000;
 
-/** @throws when the journal of the first account does not verify */
+/** @throws if the journal of the first account does not verify */
 export async function verifyAccountJournal(queue: QueueProcess): Promise<void> {
   const env = await embeddedEnvironment(queue.millrace.dataDir);
   const shown = await queue.account('show');

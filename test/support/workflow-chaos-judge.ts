@@ -1,15 +1,18 @@
 /**
- * Holds what runs did against what their programs come to.
+ * Compares the effects of runs with the expected effects of their programs.
  *
- *  WCJ1 a run ends as its program does, with its result; a failed one is told to its failure function
- *  WCJ2 each step saw what the steps before it gave, and came after them; nothing ran that the program does not reach
- *  WCJ3 the list of a run's entries only grows at its end, no step is in it twice, and a delivery's last entry is its
- *       own
- *  WCJ4 a result that was acknowledged is the one that is replayed, unless there was one before it
- *  WCJ5 a delivery is repeated only when its answer was no success, did not arrive, or a fault may have hidden it
- *  WCJ6 a wait comes to one thing, and of a notify and a deadline it is the one that was told so
- *  WCJ7 a program has one run, a third party is called as often as the program says
- *  WCJ8 without faults: each function is executed, and the endpoint asked, exactly as often as the program says
+ *  WCJ1 a run ends in the state and with the result that its program has; the failure function of a failed run is
+ *       called
+ *  WCJ2 each step gets the results of the steps before it and runs after them; no step runs that the program does not
+ *       reach
+ *  WCJ3 the list of a run's entries grows only at its end and has each step once; the last entry of a delivery is the
+ *       delivered step
+ *  WCJ4 an acknowledged result is the one that is replayed, unless an earlier result was stored
+ *  WCJ5 a delivery is repeated only if its answer was no success, was lost, or a fault may have hidden it
+ *  WCJ6 a wait has one outcome; if a notification races with the timeout, the outcome is the one that the notifying
+ *       client got
+ *  WCJ7 a program has one run, and calls a third party as often as the program says
+ *  WCJ8 without faults, each function runs and each request is sent exactly as often as the program says
  */
 import type { RaceOutcome } from './workflow-chaos-agents.js';
 import type { EndpointPost } from './workflow-chaos-endpoint.js';
@@ -20,7 +23,7 @@ import type { Effect, ExpectedRun } from './workflow-model.js';
 export interface WorkflowHistory {
   readonly isFaulty: boolean;
   readonly ledger: WorkflowLedger;
-  /** Programs of which nobody knows whether they were started. */
+  /** Programs with an unknown outcome of their start. */
   readonly unknown: ReadonlySet<string>;
   readonly posts: readonly EndpointPost[];
   readonly faults: readonly Fault[];
@@ -28,9 +31,9 @@ export interface WorkflowHistory {
   readonly races: ReadonlyMap<string, RaceOutcome>;
 }
 
-/** Enough to see a pattern. */
+/** The number of reported violations, enough to show a pattern. */
 const MAX_VIOLATIONS = 20;
-/** Between an answer and its entry in the journal. */
+/** The time between an answer and its journal entry. */
 const RECORDING_MS = 1000;
 
 /** @returns one line for each violation */
@@ -77,7 +80,7 @@ class Judge {
     for (const [event, outs] of ledger.waits) if (outs.size > 1) this.#violated(event, `came to ${[...outs]}`);
     for (const [event, told] of races) {
       const out = [...(ledger.waits.get(event) ?? [])][0];
-      // A run that failed beside it never heard.
+      // A run whose parallel step failed may not have received the outcome.
       if (out === undefined || told === 'unknown') continue;
       const isMet = (JSON.parse(out) as { timeout: boolean }).timeout === false;
       if (isMet !== (told === 'met')) this.#violated(event, `was ${told}, and the run has ${out}`);
@@ -96,7 +99,7 @@ class Judge {
     if (told.length === 0 && failure !== undefined) this.#violated(id, 'did not tell its failure function');
     if (told.length > 1 && !isFaulty) this.#violated(id, 'told its failure function twice');
     for (const { status, message } of told) {
-      // Of a group's member the client puts words of its own before it.
+      // For a step of a parallel group the client adds a prefix to the message.
       if (status === failure?.status && message.endsWith(failure.message)) continue;
       this.#violated(id, `told its failure function ${status} ${message} instead of ${failure?.message}`);
     }
@@ -142,7 +145,7 @@ class Judge {
   ) {
     if (recorded === undefined) return;
     const lost = executions.find(
-      // Those before threw.
+      // Earlier executions threw an error.
       ({ post, times: at }) => at >= times && post?.done?.status === 200 && post.done.atMs < recorded.atMs,
     );
     if (lost !== undefined) {
@@ -208,7 +211,7 @@ class Judge {
   }
 }
 
-/** Undefined: the post brings no list. */
+/** @returns undefined if the request has no list */
 function entriesOf({
   body,
 }: EndpointPost): readonly { readonly messageId: string; readonly body: string }[] | undefined {

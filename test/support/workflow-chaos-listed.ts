@@ -1,4 +1,4 @@
-/** What the server lists of runs, held against what their programs come to. */
+/** Compares the server's lists of runs with the expected outcomes of their programs. */
 import { expect } from 'chai';
 import { eventually } from './eventually.js';
 import type { QueueProcess } from './queue-process.js';
@@ -8,8 +8,9 @@ import type { ExpectedRun } from './workflow-model.js';
 const LISTED_TIMEOUT_MS = 20_000;
 
 /**
- * Once the server has caught up: none is active, the log has their ends, the DLQ those that failed.
- * @returns a line for each violation
+ * Waits until the read models are current, then checks that no run is active, that the log has all ends and that the
+ * DLQ has all failed runs.
+ * @returns one line for each violation
  */
 export async function judgeListed(
   expected: readonly ExpectedRun[],
@@ -26,7 +27,7 @@ export async function judgeListed(
   return violations;
 }
 
-/** Ids of what the DLQ has of workflows. @throws when one is there twice */
+/** The ids of failed runs in the DLQ. @throws if a run is there twice */
 export async function listedFailedRuns(queue: QueueProcess): Promise<Set<string>> {
   const ids: string[] = [];
   let cursor = '';
@@ -60,7 +61,7 @@ async function violationsNow(
   return [...violations, ...[...failed].map((runId) => `${runId} is in the DLQ`)];
 }
 
-/** Of each run that has the id. */
+/** Describes the logged runs with this id. */
 async function loggedOf(runId: string, queue: QueueProcess): Promise<string> {
   const { json } = await queue.get(`/v2/workflows/logs?workflowRunId=${runId}`);
   const { runs } = json as { runs: { workflowState: string; workflowRunResponse?: string }[] };

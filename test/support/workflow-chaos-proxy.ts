@@ -1,11 +1,11 @@
-/** A TCP proxy in front of the server: its address stays, whatever becomes of the server, and answers may be cut off. */
+/** A TCP proxy with a fixed address in front of a server that restarts. It can drop answers. */
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
 export class CuttingProxy {
   readonly #open = new Set<Socket>();
   cuts = 0;
 
-  /** @param cuts whether the answer that arrives now gets lost, with its connection */
+  /** @param cuts returns true if the arriving answer and its connection are to be dropped */
   private constructor(
     private readonly listener: Server,
     private readonly port: number,

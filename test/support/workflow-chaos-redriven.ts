@@ -1,18 +1,18 @@
 /**
- * Holds what became of failed runs that were resumed or restarted, once nothing fails any more, against the model of
- * the mended program. Nobody who was not asked again has done anything.
+ * Compares resumed and restarted runs, after all failures have been repaired, with the model of the repaired program.
+ * Runs that were not resumed or restarted must have no further effects.
  */
 import type { WorkflowLedger } from './workflow-ledger.js';
 import { type Effect, expectedOf } from './workflow-model.js';
 import { mended, type Program } from './workflow-programs.js';
 
-/** New runs, by the failed ones. */
+/** The new runs, by the id of the failed run. */
 export interface Redriven {
   readonly resumed: ReadonlyMap<string, string>;
   readonly restarted: ReadonlyMap<string, string>;
 }
 
-/** @param program one that failed. @returns a line for each violation */
+/** @param program a failed program. @returns one line for each violation */
 export function judgeRedriven(program: Program, { resumed, restarted }: Redriven, ledger: WorkflowLedger): string[] {
   const { id } = program;
   const old = `wfr_${id}`;
@@ -25,7 +25,7 @@ export function judgeRedriven(program: Program, { resumed, restarted }: Redriven
   const results = [...(ledger.results.get(id) ?? [])];
   const wanted = state === 'RUN_SUCCESS' ? [JSON.stringify(result)] : [];
   if (results.join() !== wanted.join()) violations.push(`${id} returned ${results} instead of ${wanted}`);
-  // The last that was reached is the one that failed.
+  // The last stage that was reached is the one that failed.
   const failedAt = expectedOf(program).stages.length - 1;
   const failing = expectedOf(program).stages[failedAt]?.find(({ isOptional }) => !isOptional)?.name;
   const executions = ledger.executions.filter((execution) => execution.runId === runId);
@@ -43,10 +43,10 @@ export function judgeRedriven(program: Program, { resumed, restarted }: Redriven
   return violations;
 }
 
-/** @param after of its stage: how many come between it and the one that failed */
+/** @param after the number of stages between this one and the failed one */
 function timesWhenResumed(after: number, isFailing: boolean, times: number): readonly number[] {
   if (after < 0) return [0];
   if (after > 0 || isFailing) return [times];
-  // Beside the one that failed: its result was there, or it is asked again.
+  // A step parallel to the failed one: its result was stored, or it runs again.
   return [0, times];
 }

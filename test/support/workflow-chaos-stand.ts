@@ -1,6 +1,6 @@
 /**
- * Programs run by the published client, unmodified, against a real process: the endpoint, whoever else is asked or asks,
- * and what may go wrong between them.
+ * Runs programs with the unmodified published client against a real process: the endpoint, the third parties and
+ * external clients, and the faults between them.
  */
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -28,38 +28,38 @@ import { earlyEvents, type Program } from './workflow-programs.js';
 
 export interface ChaosOptions {
   readonly random: SeededRandom;
-  /** Of answers: how many get lost, from the endpoint to the server and from the server to the endpoint. */
+  /** The share of answers that are dropped between the endpoint and the server, in each direction. */
   readonly losses?: number;
   readonly retryDelay: string;
   readonly patienceSeconds: number;
   readonly env?: Environment;
 }
 
-/** From just before a kill of the server, or of the endpoint's, until the next one was ready. */
+/** The time from just before a kill of the server or the endpoint until the next one is ready. */
 export interface Fault {
   readonly fromMs: number;
   untilMs: number;
 }
 
 const ENVIRONMENT: Environment = {
-  // Some lists are sent with the step, longer ones are fetched.
+  // A small limit, so that short lists are sent with a delivery and longer ones are fetched.
   MILLRACE_WORKFLOW_INLINE_BYTES: '2500',
-  // A machine that does much else hears late of permissions: a refusal for that would use up retries.
+  // Outdated permissions are accepted longer, because on a busy machine a refusal for them would use up retries.
   MILLRACE_CONTROL_STALE_MS: '60000',
 };
 const SETTLED_TIMEOUT_MS = 60_000;
 const ASKED_AT_ONCE = 20;
 const MAX_VIOLATIONS = 20;
-/** Of the last run that was found wanting. */
+/** The file with the history of the last failed run. */
 const HISTORY_FILE = join(tmpdir(), 'millrace-workflow-model.json');
 
 export class WorkflowChaosStand {
   readonly faults: Fault[] = [];
   readonly programs: Program[] = [];
   kills = 0;
-  /** Ids of runs that were acknowledged, by program. */
+  /** The ids of acknowledged runs, by program. */
   readonly started = new Map<string, string>();
-  /** Programs of which nobody knows whether they were started. */
+  /** Programs with an unknown outcome of their start. */
   readonly unknown = new Set<string>();
 
   private constructor(
@@ -74,7 +74,7 @@ export class WorkflowChaosStand {
     private readonly dice: { losses: number },
   ) {}
 
-  /** From here on every answer arrives. */
+  /** From now on no answer is dropped. */
   beKind(): void {
     this.dice.losses = 0;
   }
@@ -111,7 +111,7 @@ export class WorkflowChaosStand {
     await this.queue.stop();
   }
 
-  /** Never fails: what became of it is in `started` or `unknown`. */
+  /** Starts a program and never throws: the outcome is in `started` or `unknown`. */
   async trigger(program: Program): Promise<void> {
     this.programs.push(program);
     const { id, retries } = program;
@@ -134,7 +134,7 @@ export class WorkflowChaosStand {
     }
   }
 
-  /** Everything that failed begins again: where it failed, or from its beginning. @returns the new runs, by the old ones */
+  /** Resumes failed runs at their failed step, or restarts them. @returns the new run ids, by the old ones */
   async redrive(how: 'resume' | 'restart', runIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const news = new Map<string, string>();
     for (const runId of runIds) {
@@ -146,14 +146,14 @@ export class WorkflowChaosStand {
     return news;
   }
 
-  /** Kills the server at once, and its journal's before it if that is said, and starts it again on what it left. */
+  /** Kills the server, with its nats-server first if `stoppedMs` is given, and restarts it on its data. */
   killServer(stoppedMs?: number): Promise<void> {
     this.kills += 1;
     const { queue } = this;
     return this.#fault(() => (stoppedMs === undefined ? restartKilled(queue) : restartWithJournal(queue, stoppedMs)));
   }
 
-  /** The endpoint's HTTP server is gone for so long. */
+  /** Stops the endpoint's HTTP server for this time. */
   leave(ms: number): Promise<void> {
     return this.#fault(async () => {
       await this.endpoint.goAway();
@@ -169,7 +169,7 @@ export class WorkflowChaosStand {
     fault.untilMs = Date.now();
   }
 
-  /** Once no run that anybody knows of is active, and no request is at work. */
+  /** Waits until no known run is active and no request is in progress. */
   async settled(timeoutMs = SETTLED_TIMEOUT_MS): Promise<void> {
     let open = this.#knownRuns();
     await eventually(
@@ -188,12 +188,12 @@ export class WorkflowChaosStand {
     });
   }
 
-  /** Programs without their children that have come to an end, as far as the endpoint knows. */
+  /** The number of top-level programs that have ended, according to the endpoint. */
   get ended(): number {
     return [...this.started.keys()].filter((id) => this.ledger.over.has(id)).length;
   }
 
-  /** WCJ1 to WCJ8, and what the server says. @returns a line for each violation */
+  /** Checks WCJ1 to WCJ8 (workflow-chaos-judge.ts) and the server's lists. @returns one line for each violation */
   async judge(programs: readonly Program[], isFaulty: boolean): Promise<string[]> {
     const expected = programs.map(expectedOf);
     const { ledger, unknown, faults, thirdParty } = this;
@@ -208,7 +208,7 @@ export class WorkflowChaosStand {
     return all.slice(0, MAX_VIOLATIONS);
   }
 
-  /** @param runIds of those that are looked at most */
+  /** @param runIds runs whose details are stored */
   async #keepHistory(violations: readonly string[], runIds: readonly string[]): Promise<void> {
     const { ledger, faults, programs } = this;
     const logs: unknown[] = [];

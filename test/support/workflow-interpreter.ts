@@ -1,4 +1,4 @@
-/** Runs a program with the published client, and tells the ledger of all that happens on the way. */
+/** Runs a program with the published client and records its executions in the ledger. */
 import { type WorkflowContext, WorkflowNonRetryableError } from '@upstash/workflow';
 import { createWorkflow } from '@upstash/workflow/nextjs';
 import type { WorkflowLedger } from './workflow-ledger.js';
@@ -8,17 +8,17 @@ type Context = WorkflowContext<Program>;
 
 export interface InterpreterFacts {
   readonly ledger: WorkflowLedger;
-  /** Answers as the path says. */
+  /** The URL of the third party, whose path says how it answers. */
   readonly thirdParty: string;
-  /** Of waits that are ended by somebody. */
+  /** The timeout of waits that a client ends. */
   readonly patienceSeconds: number;
   readonly retryDelay: string;
 }
 
-/** Of every request of a program's run. */
+/** A header of every request of a program's run, with the program's id. */
 export const PROGRAM_HEADER = 'x-program';
 
-/** One workflow that calls itself for children. */
+/** A workflow that runs programs and invokes itself for child programs. */
 export function interpreter(facts: InterpreterFacts): Invokable {
   const { ledger } = facts;
   const program: Invokable = createWorkflow<Program, readonly unknown[]>(
@@ -35,7 +35,7 @@ export function interpreter(facts: InterpreterFacts): Invokable {
 }
 
 type Invokable = ReturnType<typeof createWorkflow<Program, readonly unknown[]>>;
-/** The function ends here, in whatever way. */
+/** Thrown or returned to end the function early. */
 const OVER = Symbol('over');
 
 class Interpretation {
@@ -56,7 +56,7 @@ class Interpretation {
     const { id, ops } = this.#program;
     const { ledger } = this.facts;
     const named = this.context.headers.get(PROGRAM_HEADER);
-    // With the outcome of a call the client asks the function whether it may be called, and no more.
+    // For the outcome of a call the client runs the function only to check that it may be called.
     if (ops === undefined) return this.context.run('callback', () => [named]);
     if (named !== id) ledger.problem(`${id} was sent ${PROGRAM_HEADER} ${named}`);
     ledger.ran(id, this.context.workflowRunId);
@@ -73,7 +73,7 @@ class Interpretation {
   async #op(op: Op): Promise<typeof OVER | undefined> {
     switch (op.kind) {
       case 'group':
-        // All of them begin before the first is awaited: that makes them a group.
+        // All members start before the first is awaited, which makes them a parallel group.
         this.#saw(await Promise.all(op.members.map((member) => this.#step(member))));
         return undefined;
       case 'own':
@@ -119,7 +119,7 @@ class Interpretation {
     const done = await this.context.run(name, () => {
       const execution = ledger.executed({ program, runId: this.context.workflowRunId, name, saw });
       const isDone = ends === undefined ? execution.times > throws : ledger.isMended;
-      // The number is different each time that it is done: it shows which of them was recorded.
+      // Each execution has its own number, which shows which execution was recorded.
       if (isDone) return { value: digest(saw, name), execution: execution.number };
       if (ends === 'refuses') throw new WorkflowNonRetryableError(`${name} ${ends}`);
       throw new Error(ends ? `${name} ${ends}` : `${name} not yet`);

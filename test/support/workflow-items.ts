@@ -1,6 +1,6 @@
 /**
- * What clients and endpoints send of runs, for specs: triggers, entries, calls, invokes, each with ordinary values for
- * what a test does not name.
+ * The requests of clients and endpoints for runs, used by specs: triggers, entries, calls and invokes, with default
+ * values for everything that a test does not set.
  */
 import type { DeliverySettings, PublishItem } from '../../src/domain/queue/index.js';
 import type { RequestedDelivery, StepMark, WorkflowMark } from '../../src/domain/queue/runs/index.js';
@@ -11,14 +11,14 @@ export const ENDPOINT = 'https://app.example/flow';
 export const CHILD = 'https://app.example/child';
 export const PARTY = 'https://party.example/thing';
 
-/** As the client of today triggers and submits. */
+/** The protocol headers of current clients for triggers and entries. */
 export const MARK: WorkflowMark = {
   detectsTrigger: true,
   needsRecentClient: false,
   canFetch: true,
   isConfiguredByTrigger: true,
 };
-/** Of messages that the client asks to be sent elsewhere. */
+/** The protocol headers of messages to third parties. */
 export const CALL_MARK: WorkflowMark = { ...MARK, detectsTrigger: false, canFetch: false };
 
 export const VERSION: [string, string] = ['Svc-Workflow-Sdk-Version', '1'];
@@ -43,7 +43,7 @@ export interface StepOptions extends Settings {
   readonly concurrent?: number;
   readonly notBeforeMs?: number;
   readonly mark?: WorkflowMark;
-  /** Of the endpoint, where a call's outcome goes. */
+  /** The URL of the endpoint, which gets the outcome of a call. */
   readonly callbackUrl?: string;
 }
 
@@ -58,9 +58,9 @@ export interface WaitOptions {
   readonly type?: string;
   readonly timeoutBody?: string;
   readonly resultId?: string;
-  /** Of the endpoint. */
+  /** The URL of the endpoint. */
   readonly url?: string;
-  /** Beside those that every timeout has. */
+  /** Headers in addition to those of every timeout. */
   readonly timeoutHeader?: [string, string][];
 }
 
@@ -72,7 +72,7 @@ export function mark(stepId: number, options: StepOptions = {}): StepMark {
   return { stepId, targetStep: 0, concurrent, stepName: `step ${stepId}`, stepType: type };
 }
 
-/** Sent by the client: the settings of all the run, and the protocol's headers of the first delivery. */
+/** A trigger of the client: the settings of the run, and the protocol headers of the first delivery. */
 export function triggerItem(runId: string, options: TriggerOptions = {}): PublishItem {
   const { id = `${runId}#0`, url = ENDPOINT, body = `payload of ${runId}`, notBeforeMs, deduplication } = options;
   const { mark: said = MARK, isByEndpoint = false, ...settings } = options;
@@ -84,12 +84,12 @@ export function triggerItem(runId: string, options: TriggerOptions = {}): Publis
   };
 }
 
-/** A step's result; the record's text is of no interest to the owner. */
+/** The result of a step. Its text has no meaning for the owner. */
 export function entryItem(runId: string, stepId: number, options: StepOptions = {}): PublishItem {
   return submission(runId, options.id ?? `${runId}#${stepId}`, mark(stepId, options), options);
 }
 
-/** Announces a step of a parallel group. */
+/** The plan of one step of a parallel group. */
 export function planItem(runId: string, targetStep: number, options: StepOptions = {}): PublishItem {
   const step = { ...mark(0, options), targetStep };
   return submission(runId, options.id ?? `${runId}#p${targetStep}`, step, options);
@@ -104,7 +104,7 @@ function submission(runId: string, id: string, step: StepMark, options: StepOpti
   };
 }
 
-/** To a third party; its outcome comes back to the endpoint. */
+/** A call to a third party; its outcome is delivered to the endpoint. */
 export function callItem(runId: string, stepId: number, options: StepOptions = {}): PublishItem {
   const { id = `${runId}#c${stepId}`, url = PARTY, body = 'asked', mark: said = CALL_MARK, ...others } = options;
   const { callbackUrl = ENDPOINT, ...settings } = others;
@@ -122,7 +122,7 @@ function callbackHeader(stepId: number): [string, string][] {
   ];
 }
 
-/** A child run, whose end is the result of the parent's step. */
+/** An invoked child run, whose outcome is the result of the parent's step. */
 export function invokeItem(parent: string, stepId: number, child: string, options: InvokeOptions = {}): PublishItem {
   const { depth = 1, concurrent = 1, parentUrl = ENDPOINT, ...rest } = options;
   const made = triggerItem(child, { url: CHILD, ...rest });
@@ -133,12 +133,12 @@ export function invokeItem(parent: string, stepId: number, child: string, option
   return { ...made, workflow: { ...(made.workflow as { kind: 'trigger' } & typeof made.workflow), invoker, depth } };
 }
 
-/** How the endpoint asks for a record of the server's to be delivered. */
+/** A request of the endpoint for the delivery of a server record. */
 export function asked(header: [string, string][] = [VERSION], url = ENDPOINT): RequestedDelivery {
   return { url, settings: { ...SETTINGS, header }, mark: MARK, headers: [['svc-workflow-init', 'false']] };
 }
 
-/** An answer as an endpoint of today gives it. */
+/** An answer of a current endpoint. */
 export function answered(status: number, header: [string, string][] = [], body = '') {
   return response(status, [VERSION, ['Svc-Workflow-Sdk', 'v1.3.3'], ...header], body);
 }

@@ -1,18 +1,18 @@
-/** What endpoints saw of programs: each execution of a step's function, and what the functions were given and gave. */
+/** The ledger of endpoints: each execution of a step function with its input and result. */
 import type { WorkflowContext } from '@upstash/workflow';
 import { currentPost, type EndpointPost } from './workflow-chaos-endpoint.js';
 
 export interface Execution {
-  /** Of this ledger, from 1. */
+  /** The number of the execution in this ledger, from 1. */
   readonly number: number;
   readonly program: string;
   readonly runId: string;
   readonly name: string;
   readonly saw: string;
-  /** Of this step so far, this one among them. */
+  /** The number of executions of this step so far, including this one. */
   readonly times: number;
   readonly atMs: number;
-  /** The request in which it was made. */
+  /** The request that caused the execution. */
   readonly post: EndpointPost | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface FailureTold {
 }
 
 export interface LedgerWatcher {
-  /** The function is about to wait for an event, or has done so long ago. */
+  /** Called when the function reaches a wait, also in a replay of it. */
   onWait(eventId: string, how: string, runId: string): void;
   onHook(url: string, calls: number): void;
 }
@@ -33,20 +33,20 @@ export class WorkflowLedger {
   readonly executions: Execution[] = [];
   readonly failures: FailureTold[] = [];
   readonly problems: string[] = [];
-  /** By program. */
+  /** The run ids, by program. */
   readonly runIds = new Map<string, Set<string>>();
-  /** JSON of what the function returned, each different one; by program. */
+  /** The distinct results of each program's function, as JSON. */
   readonly results = new Map<string, Set<string>>();
-  /** JSON of what a wait came to, each different one; by event. */
+  /** The distinct outcomes of each event's wait, as JSON. */
   readonly waits = new Map<string, Set<string>>();
-  /** Programs that came to an end of some kind. */
+  /** Programs that have ended in any way. */
   readonly over = new Set<string>();
-  /** `<run> <event>`. */
+  /** Waits that have ended, as `<run> <event>`. */
   readonly endedWaits = new Set<string>();
-  /** Executions whose result came back in a replay. */
+  /** The executions whose result appeared in a replay. */
   readonly recorded = new Set<number>();
   readonly #times = new Map<string, number>();
-  /** What failed for good is well from now on. */
+  /** While it is true, permanent failures are repaired. */
   isMended = false;
   watcher: LedgerWatcher | undefined;
 
@@ -67,7 +67,7 @@ export class WorkflowLedger {
     noted(this.runIds, program, runId);
   }
 
-  /** The function cancels its run. */
+  /** Records that the function cancels its run. */
   cancelled(program: string): void {
     this.over.add(program);
   }

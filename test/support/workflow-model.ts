@@ -1,55 +1,55 @@
 /**
- * What a program comes to, said directly: no server, no messages, no replay.
+ * Computes the expected outcome of a program directly, without server, messages or replay.
  *
- * An effect is one execution of a step's own function. Effects of a stage may be in any order; those of a stage come
- * after those of all stages before it.
+ * An effect is an execution of a step function. Effects of a stage may happen in any order, and after all effects of
+ * earlier stages.
  */
 import { choosesYes, dataOf, digest, eventOf, type Op, type Program, type Step } from './workflow-programs.js';
 
 export interface Effect {
   readonly name: string;
-  /** What the function was given. */
+  /** The input of the function. */
   readonly saw: string;
-  /** Executions, where nothing but the program itself fails. */
+  /** The number of executions if only the program itself fails. */
   readonly times: number;
-  /** It stands beside one that fails: it may not have been begun, or not have been done in time. */
+  /** The step is parallel to a failing one, so it may not have started or ended in time. */
   readonly isOptional: boolean;
 }
 
 export interface ExpectedRun {
   readonly program: Program;
   readonly state: 'RUN_SUCCESS' | 'RUN_FAILED' | 'RUN_CANCELED';
-  /** Of a success. */
+  /** The result of a successful run. */
   readonly result: readonly unknown[];
   readonly stages: readonly (readonly Effect[])[];
-  /** Requests that its endpoint gets for it, where nothing but the program fails: fewest and most. */
+  /** The minimum and maximum number of requests to the endpoint, if only the program itself fails. */
   readonly posts: { readonly least: number; readonly most: number };
-  /** The message of the error that the run failed with, and the status of the answer. */
+  /** The error message of a failed run, and the status of the endpoint's answer. */
   readonly failure: { readonly status: number; readonly message: string } | undefined;
   readonly children: readonly ExpectedChild[];
-  /** Calls of third parties: their keys, and how often each is called where nothing but the program fails. */
+  /** The number of calls to each third party, by key, if only the program itself fails. */
   readonly calls: ReadonlyMap<string, number>;
 }
 
 interface ExpectedChild {
   readonly run: ExpectedRun;
-  /** Its parent may have failed before it was started. */
+  /** The parent may have failed before this run was started. */
   readonly isOptional: boolean;
 }
 
-/** The status of one that throws, and of one that says that retries are in vain. */
+/** The status of a step that throws, and of one that refuses to be retried. */
 const THROWN = { never: 500, refuses: 489 } as const;
 
 export function expectedOf(program: Program): ExpectedRun {
   return new Model(program).run();
 }
 
-/** Statement by statement; ends early by returning anything but `on`. */
+/** The result of a statement; any value except `on` ends the run. */
 type Next = 'on' | 'RUN_SUCCESS' | 'RUN_FAILED' | 'RUN_CANCELED';
 
 class Model {
   #seen: string;
-  /** The delivery of the payload. */
+  /** The first delivery contains the payload. */
   #posts = { least: 1, most: 1 };
   #failure: ExpectedRun['failure'];
   readonly #result: unknown[] = [];
@@ -64,7 +64,7 @@ class Model {
   run(): ExpectedRun {
     const end = this.#each(this.program.ops);
     const state = end === 'on' ? 'RUN_SUCCESS' : end;
-    // Its failure function is told.
+    // The request to the failure function.
     if (state === 'RUN_FAILED') this.#count(1);
     return {
       program: this.program,
@@ -136,7 +136,7 @@ class Model {
     const failing = members.find((step) => step.kind === 'run' && step.ends !== undefined);
     const before = this.#seen;
     if (failing?.kind === 'run' && failing.ends !== undefined) {
-      // Its own plan is delivered; what becomes of the others is a matter of time.
+      // The plan of the failing step is delivered; delivery of the others depends on timing.
       this.#count(1);
       this.#fail(failing.name, failing.ends, stage);
       const others = members.filter((step) => step !== failing);
@@ -159,7 +159,7 @@ class Model {
     this.#failure = { status: THROWN[ends], message: `${name} ${ends}` };
   }
 
-  /** @returns what the step gives, and how many requests come of it */
+  /** @returns the step's result and the number of requests that it causes */
   #outcome(step: Step, stage: Effect[], isOptional: boolean): { readonly out: unknown; readonly posts: number } {
     switch (step.kind) {
       case 'run': {
@@ -182,7 +182,7 @@ class Model {
       }
       case 'wait': {
         const eventId = eventOf(this.program, step.name);
-        // Which of the two it was is judged by what the one who notified was told.
+        // The outcome of a race is checked against the answer to the notifying client.
         if (step.how === 'race') return { out: 'raced', posts: 1 };
         const out = step.how === 'never' ? { timeout: true } : { eventData: dataOf(eventId), timeout: false };
         return { out, posts: 1 };

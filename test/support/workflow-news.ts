@@ -1,7 +1,7 @@
 /**
- * Names of runs' messages, for specs, and what happened to them in short words. Messages that the server makes are
- * named by what they are to their run: `r#2` brings step 2, `r#c2 result` the outcome of a call, `r failure` the
- * failure of run `r`.
+ * Names messages of runs for specs, and describes their events in short form. Messages that the server makes are
+ * named by their purpose: `r#2` delivers step 2, `r#c2 result` the outcome of a call, `r failure` the failure of run
+ * `r`.
  */
 import type { QueueEvent, QueueEventOf } from '../../src/domain/queue/index.js';
 import type { RunPart } from '../../src/domain/queue/runs/index.js';
@@ -10,11 +10,11 @@ import { brief } from './queue-spec.js';
 import { message } from './workflow-items.js';
 
 export class MessageNames {
-  /** Of ids, and the other way; the latest of a name has it. */
+  /** Names by id and ids by name; if two messages have a name, the later one has it. */
   readonly #names: Map<string, string>;
   readonly #ids: Map<string, string>;
 
-  /** @param known of another one, which stay there as they are */
+  /** @param known names of another instance, which are copied */
   constructor(known?: MessageNames) {
     this.#names = new Map(known === undefined ? [] : known.#names);
     this.#ids = new Map(known === undefined ? [] : known.#ids);
@@ -28,7 +28,7 @@ export class MessageNames {
     return message(this.#ids.get(name) ?? name);
   }
 
-  /** @returns what it is called from now on */
+  /** @returns the new name of the message */
   note({ id, workflow }: QueueEventOf<'MessageAccepted'>): string {
     const known = this.#names.get(id);
     if (known !== undefined) return known;
@@ -51,7 +51,7 @@ export class MessageNames {
     }
   }
 
-  /** In short words. */
+  /** Describes an event in short form. */
   tell(event: QueueEvent): string {
     switch (event.type) {
       case 'MessageAccepted': {

@@ -1,25 +1,28 @@
 /**
- * Small random workflows. A program is plain JSON: it is the payload of its own run, so that one endpoint serves them
- * all. What each part of it comes to is said by `workflow-model.ts`; `workflow-interpreter.ts` runs it with the
+ * Small random workflows. A program is plain JSON and the payload of its own run, so that one endpoint serves all
+ * programs. `workflow-model.ts` computes the expected outcome; `workflow-interpreter.ts` runs the program with the
  * published client.
  */
 import { createHash } from 'node:crypto';
 import type { SeededRandom } from './seeded-random.js';
 
 export interface Program {
-  /** Unique among all programs of a test; a child's begins with its parent's. */
+  /** A unique id; a child's id starts with its parent's. */
   readonly id: string;
-  /** Of each delivery of its run. */
+  /** The retries of each delivery of the run. */
   readonly retries: number;
   readonly ops: readonly Op[];
 }
 
-/** What stands alone or in a group. Names are unique within a program. */
+/** A step, single or in a parallel group. Names are unique within a program. */
 export type Step =
-  /** Throws so many times, then does its work. `never`: throws for ever; `refuses`: says that retries are in vain. */
+  /**
+   * Throws this number of times and then succeeds. `never`: always throws; `refuses`: reports that a retry is
+   * useless.
+   */
   | { readonly kind: 'run'; readonly name: string; readonly throws: number; readonly ends?: 'never' | 'refuses' }
   | { readonly kind: 'sleep'; readonly name: string; readonly seconds: number; readonly isUntil: boolean }
-  /** The third party refuses each call so many times, then it answers with the status. */
+  /** The third party refuses this number of calls and then answers with the status. */
   | {
       readonly kind: 'call';
       readonly name: string;
@@ -28,8 +31,8 @@ export type Step =
       readonly retries: number;
     }
   /**
-   * `early`: somebody notifies the run as soon as it is started; `met`: somebody notifies all who wait, once there is
-   * one; `race`: the same, about when the waiting is over; `never`: nobody does.
+   * The time of the notification. `early`: right after the start of the run; `met`: when a run waits; `race`: at
+   * about the timeout of the wait; `never`: there is none.
    */
   | { readonly kind: 'wait'; readonly name: string; readonly how: 'early' | 'met' | 'race' | 'never' }
   | { readonly kind: 'invoke'; readonly name: string; readonly child: Program; readonly isNamed: boolean };
@@ -37,22 +40,25 @@ export type Step =
 export type Op =
   | Step
   | { readonly kind: 'group'; readonly members: readonly Step[] }
-  /** The run notifies itself so often, then waits as often. */
+  /** The run notifies itself this number of times, then waits as often. */
   | { readonly kind: 'own'; readonly name: string; readonly events: number }
-  /** Somebody calls the webhook so often, and as many are waited for; with 0 a wait that nobody ends. */
+  /** The webhook is called this number of times, and the run waits for each call; with 0 the wait times out. */
   | { readonly kind: 'webhook'; readonly name: string; readonly calls: number }
-  /** By what was seen so far. */
+  /** A branch that depends on earlier results. */
   | { readonly kind: 'branch'; readonly yes: readonly Op[]; readonly no: readonly Op[] }
   | { readonly kind: 'cancel' }
   | { readonly kind: 'return' };
 
 export interface ProgramStyle {
   /**
-   * Deliveries may fail by themselves and be repeated: retries are many, nothing fails by using them up, and no two
-   * events have the same id.
+   * The test injects failures into deliveries. Then programs have many retries, no program fails because retries are
+   * used up, and event ids are unique.
    */
   readonly isFaulty: boolean;
-  /** Much fails, but no child, and children have no names of their own: what a resumed run comes to follows from that. */
+  /**
+   * Many steps fail, but no child does, and children have no names of their own. The outcome of a resumed run can
+   * then be computed.
+   */
   readonly isForResuming?: boolean;
 }
 
@@ -66,7 +72,7 @@ export function randomProgram(random: SeededRandom, id: string, style: ProgramSt
   return new Author(random, style).program(id, 0);
 }
 
-/** Of all that was seen; short, and different for whatever is different. */
+/** A short digest of all earlier results. */
 export function digest(seen: string, next: string): string {
   return createHash('sha256').update(`${seen} ${next}`).digest('hex').slice(0, 12);
 }
@@ -79,12 +85,12 @@ export function eventOf(program: Program, name: string): string {
   return `${program.id}-${name}`;
 }
 
-/** What somebody tells who waits for the event: text or an object. */
+/** The data of an event: text or an object. */
 export function dataOf(eventId: string, number = 0): unknown {
   return eventId.length % 2 === 0 ? `${eventId} ${number} ü` : { of: eventId, number };
 }
 
-/** The same where nothing fails any more. */
+/** The program without its failing steps. */
 export function mended(program: Program): Program {
   const step = (each: Step): Step =>
     each.kind === 'run' ? { kind: 'run', name: each.name, throws: each.throws } : each;
@@ -103,7 +109,7 @@ export function mended(program: Program): Program {
   return { ...program, ops: program.ops.map(op) };
 }
 
-/** Waits of a program and of no child that somebody ends early. */
+/** The waits of a program, without its children's, that are notified early. */
 export function earlyEvents(program: Program): string[] {
   return stepsOf(program.ops).flatMap((step) =>
     step.kind === 'wait' && step.how === 'early' ? [eventOf(program, step.name)] : [],
@@ -142,14 +148,15 @@ class Author {
     const retries = this.style.isFaulty ? FAULTY_RETRIES : random.below(4);
     const count = 1 + random.below(depth === 0 ? MAX_OPS : MAX_CHILD_OPS);
     const place: Place = { id, depth, retries };
-    // Nothing but a step may come first: a function that returns before it is taken for one that refuses its caller.
+    // A step must come first: the client treats a function that returns before its first step as one that refuses the
+    // request.
     const ops: Op[] = [this.#step(place)];
     while (ops.length < count) ops.push(this.#op(place));
     if (this.#fails(place, 7)) ops.push(this.#failing());
     return { id, retries, ops };
   }
 
-  /** One of so many. */
+  /** Returns true in one of `of` cases. */
   #fails({ depth }: Place, of: number): boolean {
     const { isForResuming } = this.style;
     if (isForResuming && depth > 0) return false;
@@ -209,7 +216,7 @@ class Author {
   }
 
   #endsOfWaits({ depth }: Place): readonly Extract<Step, { kind: 'wait' }>['how'][] {
-    // Nobody outside knows when a child is there.
+    // External clients do not know when a child run has started.
     if (depth > 0) return ['met', 'never'];
     return this.style.isForResuming ? ['early', 'met', 'never'] : ['early', 'met', 'race', 'never'];
   }

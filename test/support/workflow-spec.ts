@@ -1,6 +1,6 @@
 /**
- * Runs on an account's queue with a clock of its own, for specs: what a client, an endpoint and third parties ask, what
- * deliveries come to, and what has happened in short words.
+ * Workflow runs on an account's queue with a manual clock, for specs: the requests of clients, endpoints and third
+ * parties, the results of deliveries, and the events in short form.
  */
 import { expect } from 'chai';
 import type {
@@ -40,7 +40,7 @@ export class WorkflowSpec {
     readonly names = new MessageNames(),
   ) {}
 
-  /** Runs that have been triggered and have had their first delivery. */
+  /** A spec with runs that are triggered and have had their first delivery. */
   static begun(...ids: string[]): WorkflowSpec {
     const flow = new WorkflowSpec();
     for (const id of ids.length > 0 ? ids : ['r']) {
@@ -115,12 +115,12 @@ export class WorkflowSpec {
     return this;
   }
 
-  /** What is due is delivered, and the named delivery is answered with success. */
+  /** Delivers all due messages, and answers the named delivery with success. */
   deliver(name: string, header: [string, string][] = []): this {
     return this.answer(name, answered(200, header));
   }
 
-  /** The same for any answer; a number is a status. */
+  /** As `deliver`, with any answer; a number is a status. */
   answer(name: string, outcome: number | ReturnType<typeof answered>, sent?: string): this {
     this.queue.work();
     const whole = typeof outcome === 'number' ? answered(outcome) : outcome;
@@ -128,7 +128,7 @@ export class WorkflowSpec {
     return this;
   }
 
-  /** Nobody is there. */
+  /** A delivery whose destination cannot be reached. */
   miss(name: string): this {
     this.queue.work();
     this.queue.outcome(this.idOf(name), noResponse());
@@ -153,7 +153,7 @@ export class WorkflowSpec {
     return attempt as OpenAttempt;
   }
 
-  /** What the list of the delivery is made of, oldest first. */
+  /** The content of the delivery's list, oldest first. */
   listOf(name: string): string[] {
     const { run: ofRun } = this.attempt(name);
     return (ofRun?.entries ?? []).map(({ messageId }) => this.names.of(messageId));
@@ -171,7 +171,7 @@ export class WorkflowSpec {
     return number === 0 ? '' : Buffer.from(this.queue.shelf.contents.get(number) as Uint8Array).toString('utf8');
   }
 
-  /** The record that the server made. */
+  /** The record that the server has made. */
   recordOf(name: string): unknown {
     return JSON.parse(this.bodyOf(name));
   }
@@ -185,7 +185,7 @@ export class WorkflowSpec {
     return this.entries(runId) !== undefined;
   }
 
-  /** All events of a kind that were ever recorded. */
+  /** All recorded events of a type. */
   all<Type extends QueueEvent['type']>(type: Type): QueueEventOf<Type>[] {
     return this.queue.journal.filter((event): event is QueueEventOf<Type> => event.type === type);
   }
@@ -217,12 +217,12 @@ export class WorkflowSpec {
     return this;
   }
 
-  /** After a crash. */
+  /** The spec after a replay of its events, as after a crash. */
   replayed(): WorkflowSpec {
     return this.#copied(this.queue.replayed());
   }
 
-  /** From a snapshot. */
+  /** The spec after a restore from a snapshot. */
   rebuilt(): WorkflowSpec {
     return this.#copied(this.queue.rebuilt());
   }

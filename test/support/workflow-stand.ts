@@ -1,6 +1,6 @@
 /**
- * A real process, an application with workflows of the published client beside it, and the clients that start and
- * watch them. Every delivery is checked with the published receiver and the account's keys.
+ * A real process, an application with workflows of the published client, and clients that start and observe them.
+ * Every delivery is verified by the published receiver with the account's keys.
  */
 import { Receiver } from '@upstash/qstash';
 import {
@@ -27,18 +27,18 @@ export type Invokable = ReturnType<typeof createWorkflow<unknown, unknown>>;
 
 export interface EndedRun {
   readonly id: string;
-  /** What its function returned; undefined when it never did. */
+  /** The return value of the function; undefined if it did not return. */
   readonly result: unknown;
 }
 
-/** For workflows that are asked by others than the server, who sign nothing. */
+/** Options of workflows that get unsigned requests from others than the server. */
 export const UNSIGNED = { receiver: undefined } as unknown as FlowOptions;
-/** A run on a machine that does much else. */
+/** The time limit of a run on a machine that is busy with other programs. */
 export const RUN_TIMEOUT_MS = 60_000;
 const ASK_EVERY_MS = 500;
-/** No retries: a test that wants some says so. */
+/** The default is no retries; a test that needs retries sets them. */
 const ONCE = { retries: 0 };
-/** Lines that the published client prints of what tests provoke. */
+/** The pattern of lines that the published client prints for failures that tests cause. */
 const OF_THE_CLIENT = /Upstash Workflow|Workflow Warning|Upstash QStash|\[QStash/i;
 
 let isMuted = false;
@@ -67,12 +67,12 @@ export class WorkflowStand {
     return new WorkflowStand(queue, await WorkflowApp.listening(), keys);
   }
 
-  /** Destinations of calls. */
+  /** The destinations of calls. */
   get sink(): QueueSink {
     return this.queue.sink;
   }
 
-  /** Ends what is its own: another may be shared. */
+  /** Stops its own servers; the sink may be shared. */
   async stop(): Promise<void> {
     await this.queue.millrace.kill('SIGKILL');
     await this.sink.close();
@@ -85,19 +85,22 @@ export class WorkflowStand {
     return this.app.route(this.app.name(word), handler as Handler);
   }
 
-  /** The first minute begins somewhere in the next sixty seconds: what it starts is looked at by one of the last files. */
+  /**
+   * Creates a schedule for each minute. Its first run starts within 60 seconds, and one of the last test files checks
+   * it.
+   */
   async startSchedule(): Promise<void> {
     const url = this.serve('scheduled', (context) => context.run('one', () => context.requestPayload));
     await this.queue.client.schedules.create({ destination: url, cron: '* * * * *', body: '"tick"' });
     this.scheduled = url;
   }
 
-  /** A workflow that others of its group call by name. */
+  /** A workflow that others of its group can invoke by name. */
   invokable(flow: Flow, options: FlowOptions = {}): Invokable {
     return createWorkflow<unknown, unknown>(this.#watched(flow), options);
   }
 
-  /** Serves workflows that call each other. @returns their URLs */
+  /** Serves workflows that invoke each other. @returns their URLs */
   serveMany<T extends Record<string, Invokable>>(
     word: string,
     flows: T,
@@ -117,13 +120,13 @@ export class WorkflowStand {
     return this.ended(await this.trigger(url, options));
   }
 
-  /** Once a run that was started is over, in whatever way. */
+  /** Waits until a started run has ended in any way. */
   async ended(id: string): Promise<EndedRun> {
     let answeredBefore = -1;
     let nextAtMs = 0;
     await eventually(
       async () => {
-        // The answer holds all of the run: it is asked for when something happened, and now and then.
+        // The answer contains the whole run, so it is read only after a request was answered, and at intervals.
         const answered = this.posts(id).filter(({ isOpen }) => !isOpen).length;
         const isDue = answered !== answeredBefore || performance.now() > nextAtMs;
         expect(isDue, `${id} is still active, sent ${this.toldOf(id)}`).to.equal(true);
@@ -137,12 +140,12 @@ export class WorkflowStand {
     return { id, result: this.#results.get(id) };
   }
 
-  /** Requests that were made for a run, earliest first. */
+  /** The requests of a run, earliest first. */
   posts(id: string): readonly Post[] {
     return this.app.posts.filter(({ headers }) => headers['upstash-workflow-runid'] === id);
   }
 
-  /** Once there are so many requests for a run. */
+  /** Waits until a run has this number of requests. */
   async arrived(id: string, count: number): Promise<readonly Post[]> {
     return eventually(
       () => {
@@ -154,7 +157,7 @@ export class WorkflowStand {
     );
   }
 
-  /** The log's record of a run, once it satisfies the check. */
+  /** Waits until the log record of a run passes the check. */
   async log(id: string, check: (run: WorkflowRunLog) => void = () => {}): Promise<WorkflowRunLog> {
     return eventually(
       async () => {
@@ -168,7 +171,7 @@ export class WorkflowStand {
     );
   }
 
-  /** The log's record, once it shows the state. @throws when the run has come to another end */
+  /** Waits until the log record has the state. @throws if the run ends in another state */
   async logOf(id: string, state: WorkflowRunLog['workflowState']): Promise<WorkflowRunLog> {
     const run = await this.log(id, ({ workflowState }) => {
       const isSettled = workflowState === state || workflowState !== 'RUN_STARTED';
@@ -178,14 +181,14 @@ export class WorkflowStand {
     return run;
   }
 
-  /** For messages of failed expectations. */
+  /** A description of the run for failed assertions. */
   toldOf(id: string): string {
     return JSON.stringify(
       this.posts(id).map(({ path, status, answer }) => `${path} ${status} ${answer?.slice(0, 300)}`),
     );
   }
 
-  /** The function runs once without effects before each step; only what it truly returns counts. */
+  /** Records the function's result. The client runs the function again for each step, so only a real return counts. */
   #watched(flow: Flow): Flow {
     return async (context) => {
       const result = await flow(context);
@@ -197,10 +200,11 @@ export class WorkflowStand {
 
 let shared: Promise<WorkflowStand> | undefined;
 
-/** One for all test files that need nothing of their own: they name their workflows, events and keys apart. */
+/** A stand shared by all test files without special needs; they use different names for workflows, events and keys. */
 export function sharedStand(): Promise<WorkflowStand> {
   shared ??= WorkflowStand.start().then(async (stand) => {
-    // A file that ends every process ends this one too; its servers would keep the tests' process alive.
+    // A test file that ends every process also ends this one. The stand then stops its servers, which would keep the
+    // test process alive.
     void stand.queue.millrace.exited.then(() => {
       shared = undefined;
       return stand.stop();
@@ -216,7 +220,7 @@ after('what is shared ends with the last file', async () => {
   await endEverything();
 });
 
-/** For good: what is still under way when a test has failed goes on printing. */
+/** Mutes the client permanently, because work that a failed test leaves running continues to print. */
 export function muteClient(): void {
   if (isMuted) return;
   isMuted = true;

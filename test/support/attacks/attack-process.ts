@@ -1,4 +1,4 @@
-/** An attacker's process, as its parent sees it (attack-program.ts is what runs in it). */
+/** The test's side of an attacker's process, which runs attack-program.ts. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Order, Report } from './attack-program.js';
@@ -27,7 +27,10 @@ export class AttackProcess {
     return new AttackProcess(child, othersGoOn);
   }
 
-  /** @throws what the attack threw: it was not refused, or not clearly */
+  /**
+   * @throws the error of the attack, for example because the server did not refuse it or refused it without a clear
+   * error
+   */
   run(title: string, scene: Scene): Promise<void> {
     return this.#ask({ do: 'run', title, scene });
   }
@@ -36,7 +39,7 @@ export class AttackProcess {
     return this.#ask({ do: 'undo' });
   }
 
-  /** With its connections. */
+  /** Kills the process, which also closes its connections. */
   async end(): Promise<void> {
     const { child } = this;
     if (child.exitCode !== null || child.signalCode !== null) return;

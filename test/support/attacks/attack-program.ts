@@ -1,6 +1,7 @@
 /**
- * One attacker in a process of its own, which gives way to everybody else on the machine: what it costs is then what
- * its victim spends on it. It is told what to do over the channel to its parent (attack-process.ts), and goes with it.
+ * The program of one attacker process. It runs at a lower priority than all other processes, so that a slow answer is
+ * caused by the work of the attacked server and not by the attacker's own use of the CPU. It takes orders over the
+ * IPC channel from its parent (attack-process.ts) and exits with it.
  */
 import { Attacker, type Scene } from './attacker.js';
 import { ATTACKS } from './index.js';

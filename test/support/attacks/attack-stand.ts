@@ -1,10 +1,10 @@
 /**
- * One process with several tenants: one that works steadily, and others that attack with ordinary credentials. A process
- * that an attack has ended is started again, on its data, for the next one.
+ * A Millrace process with several tenants: one works steadily, and the others attack with ordinary credentials. If an
+ * attack ends the process, it is restarted on the same data before the next attack.
  *
- *  ATK1 each tenant has an account, a database and tokens of its own, made as an operator makes them
- *  ATK2 the steady tenant works before, during and after every attack; what it was refused is kept
- *  ATK3 names are asked of a name server that never answers
+ *  ATK1 each tenant has its own account, database and tokens, created by the commands that an operator uses
+ *  ATK2 the steady tenant works before, during and after every attack; its failed requests are recorded
+ *  ATK3 host names are resolved by a name server that never answers
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -25,7 +25,7 @@ import { residentMib } from '../process-memory.js';
 import { QueueSink } from '../queue-sink.js';
 import { SteadyTenant } from './steady-tenant.js';
 
-/** As in infra/Dockerfile, and in the Makefile. */
+/** The allocator settings of infra/Dockerfile and of the Makefile. */
 const ALLOCATOR: Environment = {
   MALLOC_ARENA_MAX: '2',
   MALLOC_MMAP_THRESHOLD_: '131072',
@@ -33,21 +33,21 @@ const ALLOCATOR: Environment = {
 };
 const OPERATOR = { email: 'operator@tests.example', key: 'mrk_operator-of-the-tests-0123456789' };
 
-/** How a process is started. */
+/** The memory settings of the process under attack. */
 export interface Surroundings {
-  /** Empty: as `make run` does where nobody says anything. */
+  /** An empty value gives the default heap size of `make run`. */
   readonly heapMb: string;
-  /** Of what is resident at any time. */
+  /** The bound of the peak resident memory. */
   readonly peakMib: number;
 }
-/** The container has as much, without what the nats-server needs. */
+/** The limits of the container image, minus the memory of the nats-server. */
 export const OF_THE_IMAGE: Surroundings = { heapMb: '512', peakMib: 1000 };
-/** As much beside the heap. */
+/** The limits of `make run`: a larger heap, and the same memory outside of the heap. */
 export const OF_MAKE_RUN: Surroundings = { heapMb: '', peakMib: 1500 };
 const COLLECTOR = fileURLToPath(new URL('../collect-on-signal.js', import.meta.url));
 
 export interface Memory {
-  /** What it cannot let go of, within its heap and beyond it. */
+  /** Memory that is still in use after a garbage collection: heap and external memory. */
   readonly heldMib: number;
   readonly residentMib: number;
 }
@@ -63,7 +63,7 @@ export interface Tenant {
 }
 
 export class AttackStand {
-  /** Of the first account. */
+  /** Credentials of the first account. */
   readonly operator = OPERATOR;
   readonly attackers: Tenant[] = [];
   steady!: SteadyTenant;
@@ -96,7 +96,8 @@ export class AttackStand {
     };
     const stand = new AttackStand(await startMillrace({ env }), env, await QueueSink.listening(), names);
     for (let at = 0; at < attackers; at += 1) stand.attackers.push(await stand.#tenant(`attacker-${at}`));
-    // The first script of a database loads what it stands on for good: that is not what an attack leaves behind.
+    // The first script of a database loads the script engine permanently. That memory must not count as memory that
+    // an attack has left in use.
     for (const { restToken } of stand.attackers) {
       const headers = { authorization: `Bearer ${restToken}` };
       await fetch(stand.addresses.kv as string, { method: 'POST', headers, body: '["EVAL","return 1","0"]' });
@@ -105,7 +106,7 @@ export class AttackStand {
     return stand;
   }
 
-  /** The same through every restart. */
+  /** The addresses do not change when the process restarts. */
   get addresses(): MillraceProcess['addresses'] {
     return this.millrace.addresses;
   }
@@ -114,7 +115,7 @@ export class AttackStand {
     return this.#hasEnded;
   }
 
-  /** On its data and its ports. */
+  /** Restarts the process with the same data and ports. */
   async startAgain(): Promise<void> {
     const { dataDir } = this.millrace;
     await this.millrace.kill();
@@ -127,12 +128,12 @@ export class AttackStand {
     return this.millrace.stderr();
   }
 
-  /** How it ended, in its own last words. */
+  /** The last lines of the process's log, which show why it ended. */
   lastWords(): string {
     return this.log().split('\n').slice(-12).join('\n');
   }
 
-  /** Of the command line, beside the process. @throws with what it said when it fails */
+  /** Runs a command of the command line while the process runs. @throws with the output of a failed command */
   async command(...args: readonly string[]): Promise<RunResult> {
     const environment = await embeddedEnvironment(this.millrace.dataDir);
     const result = await runMillrace(args, environment, { timeoutMs: 60_000 });
@@ -140,7 +141,7 @@ export class AttackStand {
     return result;
   }
 
-  /** After a collection. */
+  /** Memory in use after a forced garbage collection. */
   async memory(): Promise<Memory> {
     signalPid(this.millrace.pid, 'SIGUSR2');
     const text = await (await fetch(`${this.addresses.metrics}/metrics`)).text();
@@ -151,7 +152,7 @@ export class AttackStand {
     };
   }
 
-  /** The most that was resident since it was asked last, in MiB; undefined when the process is gone. */
+  /** Peak resident memory since the previous call, in MiB; undefined if the process has ended. */
   async peakMib(): Promise<number | undefined> {
     const { pid } = this.millrace;
     const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');

@@ -1,29 +1,35 @@
-/** What an attack is: what its attacker does, what it expects to be told, and what its owner would do afterwards. */
+/**
+ * The interface of an attack: its actions, the answers that it expects, and the cleanup that the owner of the account
+ * would do.
+ */
 import type { RespClient } from '../resp-client.js';
 import type { Attacker } from './attacker.js';
 
 export interface Attack {
   /** The attack as a noun phrase: it follows "withstand an attack on memory,". */
   readonly title: string;
-  /** Resolves once the attacker has done what it can. @throws when it was not refused, or was told nothing clear */
+  /**
+   * Resolves when the attack is complete. @throws if the server did not refuse the attack, or refused it without a
+   * clear error
+   */
   run(attacker: Attacker): Promise<void>;
   undo?(attacker: Attacker): Promise<unknown>;
 }
 
 export const MIB = 1024 * 1024;
 
-/** In words, or by ending the connection; that the process has not ended is looked at first. */
+/** Accepted refusals: an error reply or a closed connection. The caller checks first that the process still runs. */
 export const KV_REFUSALS = /ERR|OOM|BUSY|closed/;
 
-/** Answers to the second tenant: some two seconds of its work. */
+/** The number of answers that the second tenant gets in about two seconds. */
 export const A_WHILE = 500;
 
-/** What an owner does about a database that an attack has filled. */
+/** Empties the attacker's database, as its owner would do after the attack. */
 export function emptied(attacker: Attacker): Promise<unknown> {
   return attacker.rest(['FLUSHALL']);
 }
 
-/** One after the other until one is refused. @returns the refusal */
+/** Sends commands one by one until the server refuses one. @returns the refusal */
 export async function untilRefused(
   client: RespClient,
   most: number,

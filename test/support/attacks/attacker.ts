@@ -1,4 +1,4 @@
-/** What an attacker does with ordinary credentials, and with none: many connections, and little manners. */
+/** The actions of an attacker, with and without credentials: many connections, and clients that violate protocols. */
 import http from 'node:http';
 import { encodeCommand } from '../../../src/codec/resp/index.js';
 import { RespClient } from '../resp-client.js';
@@ -10,7 +10,7 @@ export interface HttpAnswer {
   readonly text: string;
 }
 
-/** What it knows. */
+/** The data that an attacker has: the server's addresses and the credentials of one tenant. */
 export interface Scene {
   readonly addresses: Readonly<Record<string, string>>;
   readonly credentials: Tenant;
@@ -22,7 +22,10 @@ export class Attacker {
   readonly #open: { close(): unknown }[] = [];
   readonly #agent = new http.Agent({ keepAlive: true });
 
-  /** @param othersGoOn resolves once the second tenant has got so many more answers: some 250 a second */
+  /**
+   * @param othersGoOn resolves when the second tenant has received this number of further answers, at about 250 per
+   * second
+   */
   constructor(
     private readonly scene: Scene,
     readonly othersGoOn: (answers: number) => Promise<void>,
@@ -32,13 +35,13 @@ export class Attacker {
     return this.scene.credentials;
   }
 
-  /** Ended with the attack. */
+  /** Registers a resource that is closed when the attack ends. */
   keeps<T extends { close(): unknown }>(opened: T): T {
     this.#open.push(opened);
     return opened;
   }
 
-  /** Signed in. */
+  /** A RESP client that is signed in. */
   async resp(): Promise<RespClient> {
     const client = this.keeps(await RespClient.connect({ port: this.#portOf('resp'), host: '127.0.0.1' }));
     const reply = await client.call(['AUTH', this.credentials.password]);
@@ -50,31 +53,31 @@ export class Attacker {
     return this.keeps(await RudeConnection.open({ port: this.#portOf(face), ...options }));
   }
 
-  /** Signs in with what it says first. */
+  /** A raw RESP connection whose first command is AUTH. */
   async rudeResp(options: ConnectionOptions = {}): Promise<RudeConnection> {
     const connection = await this.rude('resp', options);
     await connection.say(encodeCommand(['AUTH', this.credentials.password]));
     return connection;
   }
 
-  /** A command over REST. */
+  /** Sends a command over REST. */
   rest(words: readonly (string | number)[], token = this.credentials.restToken): Promise<HttpAnswer> {
     return this.http('kv', '/', `Bearer ${token}`, JSON.stringify(words));
   }
 
-  /** A call of the queue's. */
+  /** Sends a request to the queue API. */
   queue(method: string, path: string, body?: string): Promise<HttpAnswer> {
     return this.http('queue', path, `Bearer ${this.credentials.queueToken}`, body, method);
   }
 
-  /** A call of the management API, with the whole answer. */
+  /** Sends a request to the management API and returns the complete answer. */
   manage(method: string, path: string, body?: string): Promise<HttpAnswer> {
     const { email, mgmtKey } = this.credentials;
     const authorization = `Basic ${Buffer.from(`${email}:${mgmtKey}`).toString('base64')}`;
     return this.#request({ method, url: `${this.scene.addresses.mgmt}${path}`, authorization }, body);
   }
 
-  /** With the beginning of the answer. */
+  /** Sends an HTTP request and returns the first characters of the answer. */
   async http(face: string, path: string, authorization: string, body?: string, method = 'POST'): Promise<HttpAnswer> {
     return this.#request({ method, url: `${this.scene.addresses[face]}${path}`, authorization }, body, SHOWN);
   }
@@ -99,7 +102,7 @@ export class Attacker {
     });
   }
 
-  /** Ends every connection. */
+  /** Closes every connection. */
   close(): void {
     for (const open of this.#open.splice(0)) void open.close();
     this.#agent.destroy();

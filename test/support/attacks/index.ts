@@ -1,4 +1,4 @@
-/** Every attack there is. */
+/** The list of all attacks. */
 import type { Attack } from './attack.js';
 import { ON_CONNECTIONS } from './on-connections.js';
 import { ON_MEMORY } from './on-memory.js';

@@ -1,16 +1,18 @@
 /**
- * Attacks as test cases: each runs beside a second tenant that works, and then is judged.
+ * Turns attacks into test cases: each attack runs while a second tenant works, and is judged afterwards.
  *
- *  ATJ1 the process lives, the same as before, and says so; no request of the second tenant has failed
- *  ATJ2 the second tenant's p99 is below three times what it is in quiet, or below the floor; what an attack is allowed
- *       beyond that is said where it is listed, with a reason. The faster of two tries counts. A machine that is too slow
- *       in quiet is not judged
- *  ATJ3 what is resident has stayed within what there is for it; after a collection memory is within 20 % of what it
- *       was in quiet: what is resident, or what the heap and what hangs on it hold. A snapshot that is being made of
- *       what the attack has written is in the one, what the first script loads for good in the other
- *  ATJ4 quiet is measured in the same run, again before and after each attack: the machine that a test runs on is not
- *       always as fast as it was
- *  ATJ5 an attacker is a process of its own that gives way to others (attack-program.ts), and each has its own account
+ *  ATJ1 the same process still runs and reports that it is live; no request of the second tenant has failed
+ *  ATJ2 the second tenant's p99 latency is below three times its quiet latency, or below the floor; a higher bound of
+ *       an attack stands in the attack's entry with its reason. The faster of two tries counts. A machine that is too
+ *       slow without an attack is not judged
+ *  ATJ3 peak resident memory stays within its limit; after a garbage collection, either the resident memory or the
+ *       memory held by the heap and its external buffers is within 20 % of its quiet value. Two measures are needed,
+ *       because a snapshot of the attack's data may be in progress (resident memory), and the first script loads the
+ *       script engine permanently (heap)
+ *  ATJ4 quiet values are measured in the same run before and after each attack, because the speed of a test machine
+ *       varies
+ *  ATJ5 an attacker is a separate process with a lower priority (attack-program.ts), and each attacker has its own
+ *       account
  */
 import { expect } from 'chai';
 import { eventually } from '../eventually.js';
@@ -19,24 +21,30 @@ import { AttackProcess } from './attack-process.js';
 import { AttackStand, type Memory, type Surroundings } from './attack-stand.js';
 
 /**
- * Quiet is some 10 ms here. A collection of half a gigabyte, or a system that takes ten thousand connections, stops a
- * machine of two cores for a tenth of a second, and one request of a hundred decides: three times 10 ms would judge
- * that. A tenth of a second is also what a person does not notice.
+ * The quiet p99 is about 10 ms. A garbage collection of 512 MiB, or the accept of ten thousand connections, pauses a
+ * machine of two cores for about 100 ms, and one of a hundred requests sets the p99. A bound of three times 10 ms
+ * would therefore measure those pauses. A user does not notice a delay of 100 ms.
  */
 const FLOOR_MS = 100;
 const TIMES = 3;
-/** Other programs of the machine may stop all processes for a second, so an attack that is too slow is run once more. */
+/**
+ * An attack with a latency above its bound is run a second time, because other programs may pause all processes for a
+ * second.
+ */
 const MOST_TRIES = 2;
-/** In quiet: a machine that is as slow as that has so much else to do that a p99 tells of it, and is not judged. */
+/** If the quiet p99 is above this value, the machine is too busy with other programs, and latency is not judged. */
 const TOO_BUSY_MS = 100;
-/** What the engine and the allocator keep of what was given back: a fifth, and some pages, whatever the process had. */
+/**
+ * The JavaScript engine and the allocator keep up to a fifth of freed memory, and some pages, whatever the process's
+ * size.
+ */
 const MEMORY_TIMES = 1.2;
 const KEPT_MIB = 16;
 const MEMORY_BACK_MS = 45_000;
-/** Requests in quiet that are looked back on. */
+/** The number of recent quiet requests from which the quiet p99 is computed. */
 const QUIET_KEPT = 3000;
 const QUIET_BESIDE_EACH = 150;
-/** Answers that the second tenant gets while an attack is under way and its attacker waits. */
+/** The number of answers that the second tenant gets during an attack while its attacker waits. */
 const JUDGED = 600;
 
 export interface Exception {
@@ -46,22 +54,22 @@ export interface Exception {
 
 export interface Case {
   readonly title: string;
-  /** At once, each by a tenant of its own. */
+  /** Attacks that run at the same time, each by its own tenant. */
   readonly attacks: readonly Attack[];
   readonly exception?: Exception | undefined;
-  /** What somebody else does meanwhile; it has to work out. */
+  /** Other work during the attack; it must succeed. */
   readonly meanwhile?: (stand: AttackStand) => Promise<void>;
 }
 
-/** Hooks for the suite that calls it, and what makes a test of a case. */
+/** Registers the hooks of the calling suite. @returns the function that makes a test of a case */
 export function judgedAttacks(surroundings: Surroundings, attackers = 1) {
   let stand: AttackStand;
   let quietMemory: Memory;
   let quiet: readonly number[] = [];
-  /** Those beside the present attack. */
+  /** Quiet latencies measured just before and after the current attack. */
   let nearby: readonly number[] = [];
   let processes: AttackProcess[] = [];
-  /** By an attack that it did not stand, so that the next one shows its own harm. */
+  /** Set after a failed test. The next test then starts with a restarted process, so that its result is its own. */
   let isSpoilt = false;
 
   before(async () => {
@@ -99,7 +107,7 @@ export function judgedAttacks(surroundings: Surroundings, attackers = 1) {
     nearby = [...nearby, ...latenciesMs];
   }
 
-  /** @returns the first complaint of an attacker, or of whoever worked meanwhile */
+  /** @returns the first error of an attacker, or of the work that runs during the attack */
   async function underAttack({ attacks, meanwhile }: Case): Promise<Error | undefined> {
     processes = attacks.map(() => AttackProcess.start((answers) => stand.steady.goesOn(answers)));
     const runs = attacks.map(({ title }, at) => {
@@ -161,7 +169,7 @@ export function judgedAttacks(surroundings: Surroundings, attackers = 1) {
     });
   }
 
-  /** For the end of the suite. */
+  /** Checks that run at the end of the suite. */
   function judgeTheEnd(): void {
     it('has delivered each message of the second tenant', async () => {
       await stand.steady.pause();

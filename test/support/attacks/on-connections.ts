@@ -1,4 +1,4 @@
-/** Attacks by number: connections, subscribers and guesses. */
+/** Attacks by large numbers of connections, subscribers and password guesses. */
 import { expect } from 'chai';
 import { encodeCommand } from '../../../src/codec/resp/index.js';
 import { eventually } from '../eventually.js';
@@ -7,14 +7,17 @@ import type { Attacker } from './attacker.js';
 import type { RudeConnection } from './rude-connection.js';
 
 const CONNECTIONS = 10_000;
-/** Fewer than a listener has room for while its process is busy. */
+/** Connections that are opened at the same time: fewer than a listen backlog holds while its process is busy. */
 const AT_ONCE = 250;
 const SUBSCRIBERS = 2000;
 const GUESSES = 90_000;
 const GUESSES_EACH = 500;
 const RESP_GUESSES = 100;
 const RESP_GUESSERS = 100;
-/** A port is free again a minute after its connection, so that one address would run out of them in a few runs. */
+/**
+ * Source addresses vary, because a port stays unusable for a minute after its connection closes: a single address
+ * would run out of ports within a few runs.
+ */
 const addressOf = (at: number) => `127.0.${1 + (at % 50)}.1`;
 
 export const CROWD: Attack = {
@@ -46,7 +49,7 @@ const UNREAD_NEWS: Attack = {
     const client = await attacker.resp();
     const message = 'x'.repeat(64 * 1024);
     for (let i = 0; i < 100; i += 1) {
-      // Its own tenant's subscribers may cost it its connection.
+      // The server may close this connection because of the subscribers of the same tenant.
       const reply = await client.call(['PUBLISH', 'news', message]).catch((error: Error) => `-${error.message}`);
       if (reply.startsWith('-')) {
         expect(reply).to.match(KV_REFUSALS);
@@ -57,7 +60,7 @@ const UNREAD_NEWS: Attack = {
   },
 };
 
-/** In one breath. @returns how many were answered before the end of the connection */
+/** Sends all guesses in one write. @returns the number of answers before the connection closed */
 async function guessed(attacker: Attacker, first: number, count: number): Promise<number> {
   const statuses: string[] = [];
   let unread = '';
@@ -70,7 +73,7 @@ async function guessed(attacker: Attacker, first: number, count: number): Promis
         statuses.push(match[1] as string);
         end = match.index + match[0].length;
       }
-      // A status that is not all there is read with the next piece.
+      // The end of a piece may contain half a status line, so it is kept and read with the next piece.
       unread = text.slice(Math.max(end, text.length - 12));
     },
   });

@@ -1,4 +1,7 @@
-/** Attacks on memory: answers that nobody reads, values, names and transactions that are kept, requests without an end. */
+/**
+ * Attacks on memory: answers that the client does not read, stored values, names and transactions, and requests that
+ * never end.
+ */
 import { expect } from 'chai';
 import { encodeCommand } from '../../../src/codec/resp/index.js';
 import { eventually } from '../eventually.js';
@@ -73,7 +76,7 @@ export const LARGE_TRANSACTIONS: Attack = {
     const isAllTaken = Promise.all(said).then(() =>
       connections.every(({ heardLast }) => /QUEUED\r\n$/.test(heardLast)),
     );
-    // Some may wait for ever, which is as good as an error.
+    // A write that never completes is accepted like an error: the server has stopped reading.
     const goesOn = attacker.othersGoOn(2 * A_WHILE).then(() => false);
     expect(await Promise.race([isAllTaken, goesOn]), 'all of it is taken').to.equal(false);
   },

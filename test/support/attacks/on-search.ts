@@ -1,4 +1,4 @@
-/** Attacks with queries about indexes and vectors that have as much work as a query may have, and by building indexes. */
+/** Attacks with queries of indexes and vectors at the permitted maximum of work, and with builds of indexes. */
 import { expect } from 'chai';
 import { A_WHILE, type Attack, emptied } from './attack.js';
 import type { Attacker, HttpAnswer } from './attacker.js';
@@ -6,19 +6,19 @@ import type { Attacker, HttpAnswer } from './attacker.js';
 const DOCUMENTS = 4000;
 const WORDS_OF_A_DOCUMENT = 25;
 const VOCABULARY = 30_000;
-/** Answers to the second tenant during the queries: some four seconds of its work. */
+/** The number of answers that the second tenant gets during the queries, in about four seconds. */
 const JUDGED = 2 * A_WHILE;
-/** Requests that are on their way at one time. */
+/** The number of concurrent requests. */
 const AT_A_TIME = 6;
 const DIMENSION = 256;
 const VECTORS = 1000;
-/** Short ones, all of which a query wants. */
+/** The number of short vectors; a query asks for all of them. */
 const SHORT_VECTORS = 8000;
 const BATCH = 500;
 
 type Words = readonly (string | number)[];
 
-/** A different word for each number; many share their first letters. */
+/** Returns a different word for each number; many words share a prefix. */
 const wordOf = (at: number) => `term${(at % VOCABULARY).toString(36).padStart(4, 'a')}`;
 const textOf = (id: number) =>
   Array.from({ length: WORDS_OF_A_DOCUMENT }, (_, at) => wordOf(id * 31 + at * at * 7)).join(' ');
@@ -33,7 +33,7 @@ const indexOver = (name: string, kind = 'HASH') => [
   ...['PREFIX', 1, 'd:', 'SCHEMA', 't', 'TEXT', 'n', 'I64', 'FAST', 'k', 'KEYWORD', 'f', 'FACET'],
 ];
 
-/** In pipelines. */
+/** Sends commands in pipelines. */
 async function sent(attacker: Attacker, commands: readonly Words[]): Promise<void> {
   for (let from = 0; from < commands.length; from += BATCH) {
     const body = JSON.stringify(commands.slice(from, from + BATCH));
@@ -48,7 +48,7 @@ const documentOf = (id: number): Words => [
   ...['t', textOf(id), 'n', id, 'k', `key${id % 5000}`, 'f', `/${id % 20}/${id % 300}/${id}`],
 ];
 
-/** Each is answered, or refused for its work, its wait or the tenant's share, with a reason. */
+/** Each request is answered, or refused with a reason: its work, its waiting time or the tenant's share. */
 function expectClear(answers: readonly HttpAnswer[]): void {
   for (const { status, text } of answers) {
     expect(status, text).to.be.oneOf([200, 400, 422, 429, 503]);
@@ -56,7 +56,7 @@ function expectClear(answers: readonly HttpAnswer[]): void {
   }
 }
 
-/** Some at a time, again and again, until the second tenant has had its answers. */
+/** Repeats the requests, a few at a time, until the second tenant has got its answers. */
 async function together(attacker: Attacker, asks: readonly (() => Promise<HttpAnswer>)[]): Promise<HttpAnswer[]> {
   const answers: HttpAnswer[] = [];
   let isOver = false;
@@ -120,7 +120,7 @@ export const HOSTILE_QUERIES: Attack = {
       attacker,
       commands.map((words) => () => attacker.rest(words)),
     );
-    // Some of them are refused for their work.
+    // Some queries are refused because of their work.
     expect(answers.filter(({ text }) => text.includes('ms of work'))).to.have.length.at.least(1);
   },
   undo: emptied,
@@ -198,7 +198,7 @@ export const HOSTILE_VECTORS: Attack = {
   },
 };
 
-/** The attacker's index of vectors, which is made at the first call. */
+/** The attacker's vector index, created at the first call. */
 async function vectorIndexOf(attacker: Attacker) {
   const manage = (method: string, path: string, body?: unknown) =>
     attacker.manage(method, path, body === undefined ? undefined : JSON.stringify(body));

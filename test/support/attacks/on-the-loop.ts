@@ -1,10 +1,10 @@
-/** Attacks on the loop: commands that touch very much, and scripts that do not end. */
+/** Attacks on the event loop: commands that read very many elements, and scripts that never end. */
 import { expect } from 'chai';
 import { eventually } from '../eventually.js';
 import { type Attack, emptied, MIB } from './attack.js';
 import type { Attacker, HttpAnswer } from './attacker.js';
 
-/** Done, or refused for what it asks or for want of room. */
+/** Each command succeeds, or is refused because of its work or because of missing memory. */
 function expectClear(answers: readonly HttpAnswer[]): void {
   for (const { status, text } of answers) expect(status, text).to.be.oneOf([200, 400, 429, 503]);
 }
@@ -59,7 +59,7 @@ export const LONG_COMMANDS: Attack = {
     ];
     const answers = await Promise.all(long.map((words) => attacker.rest(words)));
     expectClear(answers);
-    // What waits behind another for too long hears so, whatever it asked for.
+    // A command of any kind is refused with BUSY if it waits too long for another command.
     const refused = answers.filter(({ text }) => text.includes('answer too large') || text.includes('BUSY'));
     expect(refused).to.have.length.at.least(1);
   },
@@ -69,7 +69,9 @@ export const LONG_COMMANDS: Attack = {
 const ENDLESS = 'while true do end';
 const GROWING = "local t = {} while true do t[#t + 1] = string.rep('x', 1000) .. #t end";
 
-/** Each is ended by its owner with SCRIPT KILL, over and over, or by its bound. */
+/**
+ * Each script is ended by repeated SCRIPT KILL commands of its owner, or by the server's time limit or memory limit.
+ */
 async function endedScripts(attacker: Attacker, scripts: readonly string[]): Promise<void> {
   for (const script of scripts) {
     const client = await attacker.resp();

@@ -1,4 +1,4 @@
-/** Attacks on the queue: floods of messages to destinations that cost as much as a destination can. */
+/** Attacks on the queue: floods of messages to the most expensive kinds of destinations. */
 import { expect } from 'chai';
 import { eventually } from '../eventually.js';
 import { RawDestination } from '../raw-destination.js';
@@ -14,7 +14,7 @@ interface Message {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Batches until so many were sent, or one is refused. */
+/** Sends batches until this number is sent or one is refused. */
 async function flood(attacker: Attacker, batches: number, message: (at: number) => Message): Promise<void> {
   for (let batch = 0; batch < batches; batch += 1) {
     const messages = Array.from({ length: BATCH }, (_, at) => ({ ...message(batch * BATCH + at), body: BODY }));
@@ -24,7 +24,10 @@ async function flood(attacker: Attacker, batches: number, message: (at: number) 
   }
 }
 
-/** Until nothing is left, also of what was under way: dead letters, and answers on their way to a callback, have bodies. */
+/**
+ * Deletes messages and dead letters until none is left, including messages that were in flight: dead letters and
+ * callbacks contain bodies.
+ */
 const givenUp = (attacker: Attacker) =>
   eventually(async () => {
     const messages = await attacker.queue('DELETE', '/v2/messages');
@@ -42,7 +45,7 @@ export const SILENT_HOST: Attack = {
   undo: givenUp,
 };
 
-/** The name server of the stand is silent; a name is asked for again at each try. */
+/** The stand's name server never answers, and each attempt resolves the name again. */
 export const DEAD_NAMES: Attack = {
   title: 'many messages to 2,000 host names while the name server is silent',
   run: async (attacker) => {
@@ -51,7 +54,7 @@ export const DEAD_NAMES: Attack = {
   undo: givenUp,
 };
 
-/** With callbacks, since what nobody is told of is read for 64 KiB only. */
+/** The messages have callbacks, because a response without a callback is read up to 64 KiB only. */
 export const ENDLESS_ANSWERS: Attack = {
   title: 'many messages to hosts with endless responses',
   run: async (attacker) => {

@@ -1,10 +1,10 @@
-/** What an operator does with a process that is in use, one after the other. */
+/** The usual work of an operator on a running process, one command after another. */
 import { expect } from 'chai';
 import { eventually } from '../eventually.js';
 import { temporaryDirectory } from '../millrace-process.js';
 import { type AttackStand, basic } from './attack-stand.js';
 
-/** An export, a verify, a backup and a read model built again; each has to work out. */
+/** Runs an export, a verification, a backup and a rebuild of a read model. Each must succeed. */
 export async function operatorsWork(stand: AttackStand): Promise<void> {
   const exported = await stand.command('journal', 'export', '--database', stand.steady.databaseId);
   expect(exported.stdout.length).to.be.above(0);

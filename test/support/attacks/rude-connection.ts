@@ -1,21 +1,21 @@
-/** A connection that says things, and reads nothing once it was told not to. */
+/** A raw TCP connection that can stop reading while it still writes. */
 import net from 'node:net';
 
-/** Bytes of an answer that are shown in a failure. */
+/** The number of bytes of an answer that a failed assertion shows. */
 export const SHOWN = 300;
 
 export interface RudeConnectionOptions {
   readonly port: number;
-  /** All of 127.0.0.0/8 are this machine's. */
+  /** The source address; every address in 127.0.0.0/8 belongs to this machine. */
   readonly from?: string | undefined;
-  /** Each piece that it reads. */
+  /** Called with each piece of data that arrives. */
   readonly onHeard?: ((piece: string) => void) | undefined;
 }
 
 export class RudeConnection {
-  /** The beginning of what it read. */
+  /** The first characters of the received data. */
   heard = '';
-  /** And the end of it. */
+  /** The last characters of the received data. */
   heardLast = '';
   isClosed = false;
   readonly #unsaid = new Set<() => void>();
@@ -51,7 +51,7 @@ export class RudeConnection {
     this.socket.pause();
   }
 
-  /** Resolves when the system has taken it, or the connection is closed; it may wait for ever. */
+  /** Resolves when the operating system has accepted the bytes or the connection has closed; it may never resolve. */
   say(bytes: string | Buffer): Promise<void> {
     return new Promise((resolve) => {
       if (this.isClosed) {

@@ -1,6 +1,7 @@
 /**
- * A tenant that works: 200 SETs, half of them over RESP, 50 publishes, 5 queries to an index and 5 reads of the management API a second, each
- * when it is due, however late the ones before are. It repeats nothing, so whatever goes wrong is told.
+ * A tenant with a steady load per second: 200 SETs, half of them over RESP, 50 publishes, 5 index queries and 5 reads
+ * of the management API. Each request starts at its time even if earlier ones are late. Failed requests are not
+ * repeated, so every failure is reported.
  */
 import http from 'node:http';
 import { eventually } from '../eventually.js';
@@ -8,30 +9,30 @@ import { RespClient } from '../resp-client.js';
 import type { Tenant } from './attack-stand.js';
 
 const TICK_MS = 20;
-/** Of a tick. */
+/** SETs of one tick over each of REST and RESP. */
 const SETS_EACH_WAY = 2;
 const PUBLISHES = 1;
-/** Ticks from one to the next. */
+/** The number of ticks between two reads of the management API. */
 const MANAGEMENT_EVERY = 10;
-/** Ticks after each read of the management API. */
+/** The number of ticks from a read of the management API to a query. */
 const QUERY_AFTER = 5;
-/** A machine that is busy runs ticks late; beyond so many the rest is dropped. */
+/** On a busy machine ticks run late and are made up for; late ticks above this number are dropped. */
 const MAX_TICKS_AT_ONCE = 25;
-/** What a client would have given up on. */
+/** A time after which a client would have given up. */
 const TIMEOUT_MS = 60_000;
 const KEPT_FAILURES = 5;
 const KEYS = 500;
 
 export interface SteadyReport {
   readonly failed: number;
-  /** The first ones, in words. */
+  /** The messages of the first failures. */
   readonly failures: readonly string[];
-  /** From when each was asked until it was answered. */
+  /** The time of each request from its start to its answer. */
   readonly latenciesMs: readonly number[];
 }
 
 export class SteadyTenant {
-  /** Bodies of messages that were accepted. */
+  /** The bodies of accepted messages. */
   readonly published = new Set<string>();
   readonly #agent = new http.Agent({ keepAlive: true });
   #resp: RespClient | undefined;
@@ -78,7 +79,7 @@ export class SteadyTenant {
     this.#agent.destroy();
   }
 
-  /** Until so many more of its requests have been answered, well or badly. */
+  /** Waits until this number of further requests have succeeded or failed. */
   async goesOn(requests: number): Promise<void> {
     const until = this.#answered + this.#failed + requests;
     await eventually(
@@ -90,7 +91,7 @@ export class SteadyTenant {
     );
   }
 
-  /** Until nothing of it is under way. */
+  /** Stops new requests and waits until none is open. */
   async pause(): Promise<void> {
     clearInterval(this.#timer);
     this.#timer = undefined;
@@ -104,7 +105,7 @@ export class SteadyTenant {
     this.#resp?.close();
   }
 
-  /** Since the last report. */
+  /** The results since the previous report. */
   report(): SteadyReport {
     const report = {
       failed: this.#failed,

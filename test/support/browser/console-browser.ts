@@ -1,9 +1,9 @@
 /**
- * A person at the console: a real browser on a real process. What goes wrong beside what a test looks at is noted, and
- * `allIsWell` fails by it: errors of the page's program, answers that are failures, requests to anybody else.
+ * A user of the console: a real browser on a real process. It records problems outside of a test's own checks, and
+ * `allIsWell` fails because of them: errors of the page's scripts, failed answers, and requests to other hosts.
  *
- *  CBR1 a page signs in by typing, as a person does
- *  CBR2 nothing but loopback is asked
+ *  CBR1 a page signs in by typing, as a user does
+ *  CBR2 requests go to loopback addresses only
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -12,7 +12,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { endEverything, type MillraceProcess, runMillrace, startMillrace } from '../millrace-process.js';
 import { type MgmtAnswer, managementCall } from './management-call.js';
 
-/** Debian's package; `.ci/run` installs it. */
+/** The places of the browser; `.ci/run` installs Debian's package. */
 const PROGRAMS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 const QUIET = ['--disable-quic', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
 const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--no-first-run', ...QUIET];
@@ -23,11 +23,11 @@ const PATIENCE_MS = 15_000;
 export const EMAIL = 'admin@localhost.localdomain';
 export const KEY = 'mrk_key-of-the-browser-tests';
 
-/** How a page is looked at: in each width, and in both themes. */
+/** The settings of a page: a width and a theme. */
 export interface View {
   readonly width: 1920 | 1280 | 390;
   readonly scheme: 'light' | 'dark';
-  /** Default: American English. */
+  /** The locale; American English by default. */
   readonly locale?: string;
 }
 
@@ -44,7 +44,7 @@ export class ConsoleBrowser {
   #process: MillraceProcess | undefined;
   readonly #pages: ConsolePage[] = [];
 
-  /** A console and its process for all tests of the block, with a look at every page after each of them. */
+  /** Starts a console and its process for all tests of a block, and checks every page after each test. */
   static ofTheseTests(): ConsoleBrowser {
     const browser = new ConsoleBrowser();
     before(() => browser.start());
@@ -70,24 +70,24 @@ export class ConsoleBrowser {
     return this.process.addresses.mgmt as string;
   }
 
-  /** Of the management API, as the owner. */
+  /** Sends a request to the management API as the owner. */
   manage(method: string, path: string, body?: unknown): Promise<MgmtAnswer> {
     return managementCall(this.url, `${EMAIL}:${KEY}`, { method, path, body });
   }
 
-  /** The id of the database that every installation has. */
+  /** The id of the default database. */
   async firstDatabase(): Promise<string> {
     const [database] = (await this.manage('GET', '/v2/kv/databases')).json as [{ database_id: string }];
     return database.database_id;
   }
 
-  /** The result of a Redis command in the first database, or its refusal. */
+  /** Runs a Redis command in the first database. @returns its result or error */
   async kv(...words: readonly (string | number)[]): Promise<unknown> {
     const outcome = await this.process.kv.command(...words);
     return outcome.kind === 'done' ? outcome.result : outcome;
   }
 
-  /** A page that has shown the path. @param key of a person, undefined for the owner */
+  /** Signs in and opens the path. @param key the key of a member; the owner's if undefined */
   async personAt(path: string, key?: string): Promise<ConsolePage> {
     const person = await this.person(undefined, key);
     await person.open(path);
@@ -95,19 +95,19 @@ export class ConsoleBrowser {
     return person;
   }
 
-  /** A key that only looks. */
+  /** Creates a key with read rights only. */
   async readOnlyKey(name: string): Promise<string> {
     const answer = await this.manage('POST', '/apikey', { name, readonly: true });
     return (answer.json as { api_key: string }).api_key;
   }
 
-  /** Of the command line, beside the process. @throws with what it said, when it fails */
+  /** Runs a command of the command line while the process runs. @throws with the output of a failed command */
   async command(...words: readonly string[]): Promise<void> {
     const { code, stderr } = await runMillrace(words, { MILLRACE_DATA_DIR: this.process.dataDir });
     expect(code, stderr).to.equal(0);
   }
 
-  /** A page of its own, not signed in. */
+  /** A new page that is not signed in. */
   async visitor(view: View = WIDE): Promise<ConsolePage> {
     const { width, scheme, locale = 'en-US' } = view;
     const context = await (this.#browser as Browser).newContext({
@@ -122,7 +122,7 @@ export class ConsoleBrowser {
     return page;
   }
 
-  /** A page that has signed in. */
+  /** A new page that is signed in. */
   async person(view: View = WIDE, key = KEY): Promise<ConsolePage> {
     const page = await this.visitor(view);
     await page.open('/console/');
@@ -130,7 +130,7 @@ export class ConsoleBrowser {
     return page;
   }
 
-  /** What every test ends with: all pages that it opened are closed, and nothing went wrong on them. */
+  /** The end of every test: closes its pages and fails if a problem was recorded. */
   async allIsWell(): Promise<void> {
     const wrong = this.#pages.splice(0).map(async (page) => page.end());
     expect((await Promise.all(wrong)).flat()).to.deep.equal([]);
@@ -153,7 +153,7 @@ export class ConsolePage {
   ) {
     page.on('pageerror', ({ message }) => this.#wrong.push(`error: ${message}`));
     page.on('console', (message) => {
-      // Failed answers are noted below, with their addresses.
+      // Failed answers are recorded below with their addresses.
       if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
         this.#wrong.push(`console: ${message.text()}`);
       }
@@ -167,7 +167,7 @@ export class ConsolePage {
     });
   }
 
-  /** Failures that the test provokes, by what they are noted as. */
+  /** Declares expected problems by their recorded text. */
   expects(...failures: readonly RegExp[]): this {
     this.#expected.push(...failures);
     return this;
@@ -184,12 +184,12 @@ export class ConsolePage {
     await this.heading().waitFor();
   }
 
-  /** The page's own title, once it is there. */
+  /** The heading of the page, when it is visible. */
   heading() {
     return this.page.locator('#main h1');
   }
 
-  /** What is not accessible, a line each. */
+  /** The accessibility problems, one line each. */
   async inaccessible(): Promise<string[]> {
     await this.page.evaluate(AXE);
     return this.page.evaluate(async () => {
@@ -210,12 +210,12 @@ export class ConsolePage {
     });
   }
 
-  /** Is anything wider than the page? */
+  /** Returns true if an element is wider than the page. */
   async isTooWide(): Promise<boolean> {
     return this.page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
   }
 
-  /** @returns what went wrong and was not expected */
+  /** @returns the unexpected problems */
   async end(): Promise<string[]> {
     await this.context.close();
     return this.#wrong.filter((line) => !this.#expected.some((expected) => expected.test(line)));

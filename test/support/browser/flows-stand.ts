@@ -1,4 +1,7 @@
-/** What pages of runs are tried with: workflows of the published client, beside the process that the browser looks at. */
+/**
+ * The stand of the pages about runs: workflows of the published client, and the process whose console the browser
+ * shows.
+ */
 import { Client as QueueClient } from '@upstash/qstash';
 import { Client, serve, type WorkflowContext, type WorkflowServeOptions } from '@upstash/workflow';
 import { createWorkflow, serveMany } from '@upstash/workflow/nextjs';
@@ -18,7 +21,7 @@ type Context = WorkflowContext<any>;
 // biome-ignore lint/suspicious/noExplicitAny: as above
 type Options = WorkflowServeOptions<any, any>;
 
-/** A name that would be a program in a page that takes it for one, and letters from right to left. */
+/** A name with markup, which a page without escaping would execute, and with right-to-left letters. */
 export const HOSTILE = '<img src=x onerror="document.title=1"> שלום';
 const MEBIBYTE = 1024 * 1024;
 
@@ -65,7 +68,7 @@ export class FlowsStand {
     return workflowRunId;
   }
 
-  /** By the API itself, for settings of deliveries that the client has no option for. */
+  /** Starts a run by a direct request, for delivery settings that the client has no option for. */
   async start(name: keyof FlowsStand['urls'], headers: Readonly<Record<string, string>>, body = ''): Promise<void> {
     const answer = await fetch(`${this.queueUrl}/v2/trigger/${this.urls[name]}`, {
       method: 'POST',
@@ -90,7 +93,7 @@ export class FlowsStand {
 
 type Handler = Parameters<WorkflowApp['route']>[1];
 
-/** Steps of every kind: two at once, a sleep, a child, a wait. */
+/** A workflow with steps of every kind: two parallel steps, a sleep, a child run and a wait. */
 function ordersOf(options: Options): Handler {
   const parcel = createWorkflow((context: Context) => context.run('pack', () => 'packed'), options);
   const order = createWorkflow(async (context: Context) => {
@@ -105,13 +108,13 @@ function ordersOf(options: Options): Handler {
   return serveMany({ order, parcel }, options).POST as Handler;
 }
 
-/** The second step never gets an answer. */
+/** A workflow whose second step gets no answer. */
 async function stuck(context: Context): Promise<void> {
   await context.run('reserve', () => 'reserved');
   await context.run('charge', () => new Promise<never>(() => {}));
 }
 
-/** The second step fails once. */
+/** A workflow whose second step fails once. */
 function flaky() {
   let failures = 0;
   return async (context: Context): Promise<string> => {

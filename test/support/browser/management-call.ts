@@ -1,4 +1,4 @@
-/** The management API as a script would call it, to fill what a page then shows. */
+/** Calls the management API as a script would, to create the data that a page shows. */
 export interface MgmtAnswer {
   readonly status: number;
   readonly json: unknown;
@@ -10,7 +10,7 @@ export interface ManagementAsk {
   readonly body?: unknown;
 }
 
-/** @param credentials e-mail and key, with a colon between */
+/** @param credentials e-mail address and key, separated by a colon */
 export async function managementCall(
   url: string,
   credentials: string,

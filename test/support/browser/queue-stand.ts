@@ -1,4 +1,7 @@
-/** A browser on a process whose queue is filled by the published client, and a destination that answers as it is told. */
+/**
+ * A browser on a process whose queue is filled by the published client, with a destination that answers as the test
+ * sets.
+ */
 import { Client } from '@upstash/qstash';
 import { expect } from 'chai';
 import { eventually } from '../eventually.js';
@@ -31,12 +34,12 @@ export class QueueStand extends ConsoleBrowser {
     return this.process.addresses.queue as string;
   }
 
-  /** As it is published. */
+  /** The unmodified published client. */
   get client(): Client {
     return new Client({ baseUrl: this.queueUrl, token: QUEUE_TOKEN, retry: false });
   }
 
-  /** @throws unless it is answered with a success */
+  /** Sends a request. @throws if it does not succeed */
   async call(method: string, path: string, body?: unknown): Promise<unknown> {
     const answer = await fetch(this.queueUrl + path, {
       method,
@@ -48,7 +51,7 @@ export class QueueStand extends ConsoleBrowser {
     return JSON.parse(text || 'null');
   }
 
-  /** Messages that nothing is tried for again, until they are in the DLQ. @returns their ids */
+  /** Publishes messages without retries that fail, and waits until they are in the DLQ. @returns their ids */
   async fail(count: number, label: string, status = 500): Promise<string[]> {
     const path = this.sink.path('fails');
     this.#failing.push(path);
@@ -62,12 +65,15 @@ export class QueueStand extends ConsoleBrowser {
     return answers.map(({ messageId }) => messageId);
   }
 
-  /** A process on a machine that does much else says for a moment that it cannot judge; pages ask again by themselves. */
+  /**
+   * Opens a page. On a busy machine the process may report for a moment that its state is unknown; pages then repeat
+   * their requests.
+   */
   override async visitor(view?: View): Promise<ConsolePage> {
     return (await super.visitor(view)).expects(/^503 /);
   }
 
-  /** Whatever failed is answered with a success from here on. */
+  /** From now on the destination answers with success. */
   mend(): void {
     for (const path of this.#failing) this.sink.answer(path, { status: 200 });
   }

@@ -1,9 +1,9 @@
 /**
- * One specimen of every kind of button, link, row and badge, in every state, and the contrast of its text as the browser
- * draws it.
+ * One specimen of every kind of button, link, row and badge in every state, and the contrast of its text as the
+ * browser draws it.
  *
- *  SPM1 every kind and every rule about a state in the console's style sheets has a specimen
- *  SPM2 a state is forced by the browser's own debugger, so that the measured rules are those that a person meets
+ *  SPM1 every kind, and every rule about a state, in the console's style sheets has a specimen
+ *  SPM2 a state is forced through the browser's debugger, so that the rules are measured that a user sees
  */
 import type { CDPSession, Page } from 'playwright-core';
 
@@ -62,7 +62,7 @@ const keyRow = (name: string, open: string) =>
   `<div class="key-row ${open}" data-specimen="${name}"><a href="#k" data-specimen="${name}, its link" ${open && 'aria-current="true"'}>name</a>
    ${KEY_TYPES.map((type) => `<span class="key-type of-${type}">${type}</span>`).join('')}<span class="key-ttl small muted">1 s</span></div>`;
 
-/** Everything that a person reads and that has states. */
+/** The elements with text and states. */
 const SPECIMENS = `<div id="specimens">
   <div>${content('page')}</div>
   <div class="card">${content('card')}</div>
@@ -102,7 +102,7 @@ const SPECIMENS = `<div id="specimens">
     <span class="small muted">1 s</span></div>
 </div>`;
 
-/** States that the debugger forces, by the names of their pseudo classes. */
+/** The states that the debugger forces, by name, with their pseudo-classes. */
 export const FORCED: Readonly<Record<string, readonly string[]>> = {
   rest: [],
   hover: ['hover'],
@@ -110,7 +110,7 @@ export const FORCED: Readonly<Record<string, readonly string[]>> = {
   active: ['hover', 'active'],
 };
 
-/** In the page: contrast of each element with a text of its own, against all that is drawn below it. */
+/** A script of the page: the contrast of each element with text against the backgrounds that are drawn below it. */
 const MEASURE = `(() => {
   const context = Object.assign(document.createElement('canvas'), { width: 1, height: 1 }).getContext('2d', { willReadFrequently: true });
   const rgba = (color) => {
@@ -147,7 +147,7 @@ const MEASURE = `(() => {
   });
 })()`;
 
-/** In the page: the selectors of kinds and of states that no specimen meets. */
+/** A script of the page: the selectors of kinds and states without a specimen. */
 const WITHOUT = `(() => {
   const DRAWN = /color|background|--face|opacity|outline/;
   const rules = (list) => [...list].flatMap((rule) => (rule.selectorText !== undefined ? (DRAWN.test(rule.style.cssText) ? [rule.selectorText] : []) : rule.cssRules ? rules(rule.cssRules) : []));
@@ -170,7 +170,7 @@ export function withoutSpecimen(page: Page): Promise<string[]> {
   return page.evaluate(WITHOUT);
 }
 
-/** @returns the contrast of every text while all specimens are in this state */
+/** @returns the contrast of every text with all specimens in this state */
 export async function measured(page: Page, state: string): Promise<Measured[]> {
   const debug = await page.context().newCDPSession(page);
   await debug.send('DOM.enable');

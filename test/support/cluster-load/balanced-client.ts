@@ -1,6 +1,6 @@
 /**
- * A client whose calls go where a balancer sends them, each written down. A connection that is refused costs the caller
- * nothing but time: the call goes to the next process. Whatever was sent is never sent again.
+ * A client that sends calls where a balancer says and logs each result. After a refused connection the call goes to
+ * the next process. A request that has been sent is never sent again, because it may have been executed.
  */
 import { KvClient, NOTHING_HAPPENED, type RawAnswer, type RequestParts } from '../kv-client.js';
 import type { Backend, Entrance } from './balancer.js';
@@ -13,11 +13,11 @@ export interface BalancedOptions {
   readonly face: 'kv' | 'queue';
   readonly token: string;
   readonly shard: string;
-  /** Which process it goes to when all are ready. */
+  /** The index of the preferred process, used if all processes are ready. */
   readonly home: number;
 }
 
-/** Beyond what a server holds a call, and a forwarded one. */
+/** The time limit of a call, longer than a server waits for its own or a forwarded call. */
 const TIMEOUT_MS = 20_000;
 const CODE_CHARACTERS = 90;
 
@@ -69,7 +69,7 @@ export class BalancedClient extends KvClient {
     for (const client of this.#clients.values()) client.close();
   }
 
-  /** A process that comes back elsewhere is another one. */
+  /** Clients are kept by address, so a process that restarts on other ports gets a new client. */
   #clientOf({ process }: Backend): KvClient {
     const { face, token } = this.balanced;
     const url = process.addresses[face] as string;

@@ -1,13 +1,16 @@
 /**
- * Who of the processes may be asked, as a balancer knows it: it looks at `/readyz/edge` of each, and leaves one that is
- * not ready or lets nobody in.
+ * The load balancer of the tests: it polls `/readyz/edge` of each process, and stops sending calls to a process that
+ * is not ready or refuses connections.
  *
- *  BLC1 one that refused a connection, or whose look failed, gets no new call before a look succeeds
- *  BLC2 while nobody is ready everybody is tried, in turn
+ *  BLC1 a process that refused a connection, or failed a health check, gets no new call until a health check succeeds
+ *  BLC2 while no process is ready, all processes are tried in turn
  */
 import type { MillraceProcess } from '../millrace-process.js';
 
-/** As often as balancers commonly look, and a little oftener: what is measured is the product. */
+/**
+ * The interval of the health checks, somewhat shorter than the usual one, because the product is measured and not the
+ * balancer.
+ */
 const LOOK_EVERY_MS = 250;
 const LOOK_TIMEOUT_MS = 500;
 
@@ -17,18 +20,20 @@ export interface Backend {
   isReady: boolean;
 }
 
-/** Whoever says where a call goes. */
+/** The interface that chooses the process of a call. */
 export interface Entrance {
-  /** @param home where a client would like to go. @param tried who let it down within this call */
+  /**
+   * @param home the index of the process that the client prefers. @param tried processes that failed within this call
+   */
   pick(home: number, tried: ReadonlySet<Backend>): Backend | undefined;
-  /** It refused a connection. */
+  /** Reports that a process refused a connection. */
   leave(backend: Backend): void;
 }
 
 export class Balancer implements Entrance {
   readonly #backends: Backend[] = [];
   readonly #timer = setInterval(() => this.#look(), LOOK_EVERY_MS);
-  /** When a process was seen to become ready, or not ready, with wall milliseconds. */
+  /** The changes of readiness of each process, with wall-clock milliseconds. */
   readonly turns: { readonly name: string; readonly isReady: boolean; readonly atMs: number }[] = [];
 
   add(name: string, process: MillraceProcess): void {
@@ -37,7 +42,7 @@ export class Balancer implements Entrance {
     this.#backends.sort((a, b) => a.name.localeCompare(b.name));
   }
 
-  /** Whoever is gone for good; one that will come back on its ports may stay. */
+  /** Removes a process that has ended for good. A process that restarts on its ports may stay. */
   remove(name: string): void {
     const at = this.#backends.findIndex((backend) => backend.name === name);
     if (at >= 0) this.#backends.splice(at, 1);

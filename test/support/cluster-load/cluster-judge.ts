@@ -1,6 +1,6 @@
 /**
- * What has to hold when a load is over, whatever was done to the cluster meanwhile: histories and ledgers agree with what is
- * there, runs came to their end, every process shows what one shows that begins with nothing, and the journals are whole.
+ * The checks after a load with faults: histories and ledgers match the stored data, all runs have ended, every
+ * process shows the same read models as a new process, and the journals verify.
  */
 import { expect } from 'chai';
 import { eventually } from '../eventually.js';
@@ -11,10 +11,10 @@ import { ReadSide, type ReadSideState } from '../read-side.js';
 import type { ClusterLoad } from './cluster-load.js';
 import type { ClusterStand, LoadAccount } from './cluster-stand.js';
 
-/** Read models are made anew, on a machine that does much else. */
+/** The wait for rebuilt read models, on a machine that is busy with other programs. */
 const FOLDED = { timeoutMs: 90_000, everyMs: 500 };
 
-/** @throws with what does not hold */
+/** @throws an error that contains the failed check */
 export async function judgeCluster(stand: ClusterStand, load: ClusterLoad): Promise<void> {
   await load.stop();
   expect(await load.violations()).to.deep.equal([]);
@@ -36,7 +36,7 @@ export async function judgeCluster(stand: ClusterStand, load: ClusterLoad): Prom
   await expectWholeJournals(stand);
 }
 
-/** While they are written to, too. */
+/** Verifies all journals, also while processes write to them. */
 export async function expectWholeJournals(stand: ClusterStand): Promise<void> {
   const { code, stdout, stderr } = await stand.cluster.run(['journal', 'verify', '--all']);
   expect(code, `${stdout}${stderr}`).to.equal(0);
@@ -53,7 +53,7 @@ async function expectEnded(stand: ClusterStand, account: LoadAccount, acked: rea
   }, FOLDED);
 }
 
-/** By all, and by one that begins with nothing. */
+/** Checks that every process shows the same state as a new process with empty read models. */
 async function expectShownAlike(stand: ClusterStand): Promise<void> {
   const fresh = await stand.cluster.start();
   for (const account of stand.accounts) {
@@ -67,7 +67,7 @@ async function expectShownAlike(stand: ClusterStand): Promise<void> {
   await fresh.kill('SIGTERM');
 }
 
-/** Listeners that pile up while something is away are said by Node.js, in lines that are not ours. */
+/** Checks the log for warnings of Node.js about leaked listeners. These lines do not have Millrace's log format. */
 function expectNoWarnings({ everStarted }: ClusterStand): void {
   const lines = everStarted.flatMap(({ process }) => process.stderr().split('\n'));
   expect(lines.filter((line) => line.includes('MaxListenersExceeded'))).to.deep.equal([]);

@@ -1,7 +1,8 @@
 /**
- * The load of all tests of faults: on four databases registers, counters and lists with a history of each, transactions
- * and subscriptions; for two accounts publishes of every kind and runs of workflows. Clients begin at every process and go where the
- * balancer sends them; one of each kind comes through haproxy, where the stand has it. What each call came to is in the log; what all of it came to is judged at the end.
+ * The load of all fault tests. Four databases get registers, counters and lists with a recorded history, transactions
+ * and subscriptions; two accounts get publishes of every kind and workflow runs. Clients start at different processes
+ * and follow the balancer; one client of each kind connects through haproxy if the stand has it. Each call is logged,
+ * and the complete history is checked at the end.
  */
 
 import { eventually } from '../eventually.js';
@@ -21,18 +22,18 @@ import { OutcomeLog } from './outcomes.js';
 import { Pairs } from './pairs.js';
 import { repeat } from './repeat.js';
 
-/** One client begins at each process. */
+/** The number of clients of a kind, one for each process. */
 const HOMES = 3;
 const KEYS = 3;
-/** Between two calls of a client, so that two processors have room for seven servers. */
+/** The pause between two calls of a client, so that two CPUs are enough for seven servers. */
 const PACE_MS = 40;
 const PAIR_PACE_MS = 60;
-/** Publishes are dear: each is written thrice, called for, and written again. */
+/** Publishes have longer pauses, because each causes several replicated writes and a delivery. */
 const PUBLISH_SLOWNESS = 6;
 const NEWS_PACE_MS = 100;
-/** Each takes four deliveries. */
+/** The pause between two runs, each of which needs four deliveries. */
 const RUN_PACE_MS = 1000;
-/** A run outlives any fault. */
+/** Retries of a run, enough to continue through any fault. */
 const RUN_SETTINGS = { retries: 20, retryDelay: '500' };
 const READY = { timeoutMs: 60_000, everyMs: 100 };
 
@@ -71,7 +72,7 @@ export class ClusterLoad {
     return load;
   }
 
-  /** Every client hears the answer it waits for. */
+  /** Stops the load and waits for the answer of every open call. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     await Promise.all(this.#databases.map(({ recorder }) => recorder.stop()));
@@ -92,7 +93,7 @@ export class ClusterLoad {
     this.front.close();
   }
 
-  /** After `stop`. One line for each violation. */
+  /** Call this after `stop`. @returns one line for each violation */
   async violations(): Promise<string[]> {
     const found: string[] = [];
     for (const { recorder, pairs, news } of this.#databases) {
@@ -136,7 +137,7 @@ export class ClusterLoad {
     this.accounts.push({ account, run, workflows });
     await eventually(() => run.load.prepare(), READY);
     run.load.start();
-    // One that was not acknowledged may run all the same, and nobody waits for it.
+    // A run without an acknowledgement may have started; it is not waited for.
     this.#repeat(() => workflows.trigger().catch(() => undefined), RUN_PACE_MS);
   }
 
@@ -149,7 +150,7 @@ export class ClusterLoad {
     return this.stand.realBalancer ?? this.stand.balancer;
   }
 
-  /** One more than asked for, which comes through haproxy. */
+  /** Returns `count` clients and one more, which connects through haproxy. */
   #clients(face: 'kv' | 'queue', { token, shard }: { token: string; shard: string }, count: number): BalancedClient[] {
     return Array.from({ length: count + 1 }, (_, home) => {
       const balancer = home === count ? this.#entrance : this.stand.balancer;

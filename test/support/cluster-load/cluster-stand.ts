@@ -1,6 +1,6 @@
 /**
- * Three nats-servers that sync and hold three copies, and the processes of a cluster on them, each on ports that it keeps
- * when it is started again. One process may reach its nats-servers through proxies, which can cut it off.
+ * A cluster of three nats-servers with three replicas and fsync, and Millrace processes on fixed ports, which a
+ * restart keeps. Process `c` connects to the nats-servers through proxies, which can cut it off.
  */
 import {
   accountIdOfUuid,
@@ -27,12 +27,12 @@ import { RealBalancer } from './real-balancer.js';
 export const KV_SHARDS = 4;
 const QUEUE_SHARDS = 2;
 const DATABASES = 4;
-/** More are made until each of the four lies on a shard of its own. */
+/** Databases are created until there are four on four different shards; this is the maximum. */
 const MAX_TRIES = 40;
-/** Of a start on a machine that does much else. */
+/** The wait for a start, on a machine that is busy with other programs. */
 const READY = { timeoutMs: 60_000, everyMs: 50 };
 
-/** The product's own times: what a user of the defaults would notice. */
+/** Empty settings, so that the default timeouts of the product apply. */
 export const DEFAULT_TIMES: Environment = Object.fromEntries(
   ['SESSION_HEARTBEAT_MS', 'LEASE_RENEWAL_MS', 'READ_LEASE_MS', 'READ_LEASE_MARGIN_MS', 'TAKEOVER_SILENCE_MS']
     .concat('NATS_APPEND_TIMEOUT_MS')
@@ -40,11 +40,14 @@ export const DEFAULT_TIMES: Environment = Object.fromEntries(
 );
 
 interface StandOptions {
-  /** Whether haproxy stands before the processes, too, where it is installed. */
+  /** Also runs haproxy in front of the processes, if it is installed. */
   readonly hasRealBalancer?: boolean;
-  /** Whether every fault can be done to it: the clock of `b` can be set, servers can be parted, one has a disk of its own. */
+  /**
+   * Prepares the stand for every fault: the clock of `b` can be changed, the servers can be partitioned, and one
+   * server has its own disk.
+   */
   readonly canSuffer?: boolean;
-  /** What prepares and begins the cluster, where it is not this build. */
+  /** The program that initialises and starts the cluster, if it is not this build. */
   readonly program?: string;
 }
 
@@ -63,13 +66,13 @@ export interface LoadDatabase {
   readonly shard: string;
 }
 
-/** Which process each shard is served by, in which epoch. */
+/** The owner and epoch of each shard. */
 export type Owners = ReadonlyMap<string, { readonly name: string; readonly epoch: number }>;
 
 export class ClusterStand {
   readonly balancer = new Balancer();
   readonly processes = new Map<string, MillraceProcess>();
-  /** Every process there ever was: what the dead have said counts. */
+  /** All processes that were ever started; the logs of ended processes are read too. */
   readonly everStarted: { readonly name: string; readonly process: MillraceProcess }[] = [];
   readonly accounts: LoadAccount[] = [];
   readonly databases: LoadDatabase[] = [];
@@ -79,9 +82,9 @@ export class ClusterStand {
   private constructor(
     readonly nats: NatsCluster,
     readonly cluster: MillraceCluster,
-    /** Between the process `c` and each nats-server. */
+    /** The proxies between process `c` and each nats-server. */
     readonly proxies: readonly NatsProxy[],
-    /** Of the process `b`, where it may be wrong. */
+    /** The clock of process `b`, if faults can change it. */
     readonly clock: FakeTime | undefined,
   ) {}
 
@@ -118,7 +121,7 @@ export class ClusterStand {
     return this.#realBalancer;
   }
 
-  /** A new one, or one that was ended, on the ports and with the directory that it had. */
+  /** Starts a process, or restarts an ended one with its ports and directory. */
   async startProcess(name: string, program?: string): Promise<MillraceProcess> {
     const env = this.#environments.get(name) ?? (await this.#environmentOf(name));
     this.#environments.set(name, env);
@@ -133,20 +136,20 @@ export class ClusterStand {
     return started;
   }
 
-  /** @returns when it is gone; the balancer finds out by itself */
+  /** Resolves when the process has ended. The balancer is not told, and detects the end itself. */
   async endProcess(name: string, signal: NodeJS.Signals): Promise<void> {
     const ending = this.processes.get(name) as MillraceProcess;
     this.processes.delete(name);
     await ending.kill(signal);
   }
 
-  /** One that will not come back. */
+  /** Removes a process that will not restart. */
   forget(name: string): void {
     this.balancer.remove(name);
     this.#environments.delete(name);
   }
 
-  /** By what processes have logged. */
+  /** The owners according to the processes' logs. */
   owners(): Owners {
     const owners = new Map<string, { name: string; epoch: number }>();
     for (const { name, process } of this.everStarted) {
@@ -174,7 +177,7 @@ export class ClusterStand {
     const settings: Record<string, string> = {};
     for (const port of ports) settings[`MILLRACE_${port}_PORT`] = String(await freePort());
     if (name === 'c') settings.MILLRACE_NATS_URL = this.proxies.map(({ url }) => url).join(',');
-    // Destinations tell by the region who called; there are two to choose from, and none.
+    // Destinations identify the calling process by its region; `c` has no region.
     if (name === 'a') settings.MILLRACE_REGION = 'EU-CENTRAL-1';
     if (name === 'b') settings.MILLRACE_REGION = 'US-EAST-1';
     const clock = name === 'b' ? this.clock?.env : {};

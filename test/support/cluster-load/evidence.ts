@@ -1,4 +1,4 @@
-/** What a stand knew when something did not hold, kept where the next run overwrites it. */
+/** Stores the logs of a failed run in a directory that the next failed run overwrites. */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +6,10 @@ import type { ClusterStand } from './cluster-stand.js';
 
 const DIR = join(tmpdir(), 'millrace-cluster-faults');
 
-/** @returns where the logs of all processes and nats-servers are, and what each server says of its streams */
+/**
+ * @returns the directory with the logs of all processes and nats-servers, and each server's description of its
+ * streams
+ */
 export async function keepEvidence({ everStarted, nats }: ClusterStand): Promise<string> {
   await rm(DIR, { recursive: true, force: true });
   await mkdir(DIR, { recursive: true });

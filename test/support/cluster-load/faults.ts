@@ -1,6 +1,6 @@
 /**
- * What may happen to a cluster, by name. Each strikes, and leaves everything as it was: whoever was killed runs again, and
- * whatever was cut off is reached again.
+ * The faults of a cluster, by name. Each fault injects a failure and then repairs it: killed processes are restarted
+ * and cut connections restored.
  */
 import { spawn } from 'node:child_process';
 import { cp, rename, rm } from 'node:fs/promises';
@@ -12,9 +12,9 @@ import type { Way } from '../nats-routes.js';
 import type { SeededRandom } from '../seeded-random.js';
 import type { ClusterStand } from './cluster-stand.js';
 
-/** A nats-server, or a process, stays away as long. */
+/** The time that a stopped nats-server or process stays down. */
 const AWAY_MS = 3000;
-/** A process that is cut off: longer than a takeover takes. */
+/** The time that a process is cut off, longer than a takeover takes. */
 const CUT_OFF_MS = 8000;
 const STARVED_MS = 450;
 const SPINNERS = 4 * availableParallelism();
@@ -26,17 +26,20 @@ export interface FaultParts {
 }
 
 export interface StruckFault {
-  /** The process that was killed, whose own calls nobody can answer. */
+  /** The struck process; calls through it may fail. */
   readonly victim?: string;
-  /** Touched beside those that change hands: led by the server that was struck, or owned by the process. */
+  /**
+   * Touched shards in addition to those that change owner: streams led by the struck server, or shards owned by the
+   * struck process.
+   */
   readonly shards?: readonly string[];
-  /** When what was broken could work again: the servers had a quorum, or the process was let in. */
+  /** The time when the cluster could work again: the servers had a quorum or the process was reconnected. */
   readonly backAtMs?: number;
 }
 
 export type Fault = (parts: FaultParts) => Promise<StruckFault>;
 
-/** One of those that own something, by the dice. */
+/** A random process that owns a shard. */
 function someOwner({ stand, random }: FaultParts): string {
   const names = [...stand.owners().values()].map(({ name }) => name).filter((name) => stand.processes.has(name));
   return random.pick(names.length > 0 ? names : [...stand.processes.keys()]);
@@ -78,7 +81,7 @@ async function rollingRestart({ stand }: FaultParts): Promise<StruckFault> {
 async function killOwner(parts: FaultParts): Promise<StruckFault> {
   const victim = someOwner(parts);
   await parts.stand.endProcess(victim, 'SIGKILL');
-  // Until others have taken over: what a supervisor starts at once is another matter.
+  // The wait lets other processes take over. An immediate restart by a supervisor is a different fault.
   await pause(CUT_OFF_MS);
   await parts.stand.startProcess(victim);
   return { victim };
@@ -128,7 +131,7 @@ async function everythingStopped({ stand, random }: FaultParts): Promise<StruckF
   return { shards: [...stand.owners().keys()], backAtMs };
 }
 
-/** Every connection is refused, and those there are end. */
+/** Closes all connections of `c` to the nats-servers and refuses new ones. */
 async function cutOff({ stand }: FaultParts): Promise<StruckFault> {
   const shards = ownedBy(stand, 'c');
   for (const proxy of stand.proxies) proxy.isolate();
@@ -137,7 +140,7 @@ async function cutOff({ stand }: FaultParts): Promise<StruckFault> {
   return { victim: 'c', shards };
 }
 
-/** Nothing comes through, and nobody is told. */
+/** Drops all data of `c` in both directions and keeps the connections open. */
 async function silence({ stand }: FaultParts): Promise<StruckFault> {
   const shards = ownedBy(stand, 'c');
   for (const proxy of stand.proxies) for (const way of ['to-server', 'to-client'] as const) proxy.stall(way);
@@ -146,7 +149,7 @@ async function silence({ stand }: FaultParts): Promise<StruckFault> {
   return { victim: 'c', shards };
 }
 
-/** Nothing comes through in one direction, and nobody is told. */
+/** Drops all data of `c` in one direction and keeps the connections open. */
 async function silenceOneWay({ stand, random }: FaultParts): Promise<StruckFault> {
   const shards = ownedBy(stand, 'c');
   const way = random.pick(['to-server', 'to-client'] as const);
@@ -184,7 +187,7 @@ async function starveNats({ stand, random }: FaultParts): Promise<StruckFault> {
   return { shards };
 }
 
-/** A tenth of a processor, in slices too long for any heartbeat to be on time. */
+/** Gives a process a tenth of a CPU, in pauses that delay every heartbeat. */
 async function starved(pid: number): Promise<void> {
   for (const endMs = Date.now() + CUT_OFF_MS; Date.now() < endMs; ) {
     signalPid(pid, 'SIGSTOP');
@@ -194,13 +197,13 @@ async function starved(pid: number): Promise<void> {
   }
 }
 
-/** Others want all processors of the machine, for everything that runs on it. */
+/** Runs busy loops on all CPUs, which slows every process of the machine. */
 async function busyMachine({ stand }: FaultParts): Promise<StruckFault> {
   await withBusyLoops(SPINNERS, () => pause(CUT_OFF_MS));
   return { shards: [...stand.owners().keys()] };
 }
 
-/** Takes the processors for as long as something is done. */
+/** Runs busy loops while `act` runs. */
 export async function withBusyLoops<T>(count: number, act: () => Promise<T>): Promise<T> {
   const loops = Array.from({ length: count }, () =>
     spawn('setpriv', ['--pdeathsig', 'KILL', 'sh', '-c', 'while :; do :; done'], { stdio: 'ignore' }),
@@ -229,7 +232,7 @@ async function freezeNats({ stand, random }: FaultParts): Promise<StruckFault> {
   return { shards };
 }
 
-/** One server and the two others do not hear each other, or do in one direction only. */
+/** Partitions one server from the two others, in both directions or in one. */
 async function partNats({ stand, random }: FaultParts): Promise<StruckFault> {
   const alone = random.below(stand.nats.nodes.length);
   const others = [...stand.nats.nodes.keys()].filter((node) => node !== alone);
@@ -238,7 +241,7 @@ async function partNats({ stand, random }: FaultParts): Promise<StruckFault> {
   return partedFor(CUT_OFF_MS, { stand, random }, random.pick([away, back, [...away, ...back]]));
 }
 
-/** Two of the servers do not hear each other, and both hear the third. */
+/** Partitions two servers from each other; both still reach the third. */
 async function partTwoNats({ stand, random }: FaultParts): Promise<StruckFault> {
   const one = random.below(stand.nats.nodes.length);
   const two = (one + 1) % stand.nats.nodes.length;
@@ -259,7 +262,7 @@ async function partedFor(ms: number, { stand, random }: FaultParts, ways: readon
   return { shards: led.flat() };
 }
 
-/** The server that cannot write ends its storing, until somebody makes room and starts it again. */
+/** Fills the disk of a server. The server then stops storing until space is freed and it is restarted. */
 async function fillDisk({ stand }: FaultParts): Promise<StruckFault> {
   const node = stand.nats.nodes.at(-1) as (typeof stand.nats.nodes)[number];
   const shards = await node.streamsLed();
@@ -279,7 +282,10 @@ async function fillDisk({ stand }: FaultParts): Promise<StruckFault> {
   return { shards };
 }
 
-/** A copy of the store, some seconds old, takes the place of the store: one server of three has forgotten what it stored. */
+/**
+ * Replaces the store of one server by a copy that is some seconds old, so that one of three servers has lost its
+ * latest writes.
+ */
 async function rollBackNats({ stand, random }: FaultParts): Promise<StruckFault> {
   const node = random.pick(stand.nats.nodes);
   const copy = `${node.storeDir}-copy`;
@@ -297,7 +303,7 @@ async function rollBackNats({ stand, random }: FaultParts): Promise<StruckFault>
   return { shards };
 }
 
-/** A server without its store gets all of it from the others. */
+/** Deletes the store of a server, which then copies all data from the others. */
 async function wipeNats({ stand, random }: FaultParts): Promise<StruckFault> {
   const node = random.pick(stand.nats.nodes);
   const shards = await node.streamsLed();
@@ -337,7 +343,7 @@ export const FAULTS = {
 
 export type FaultName = keyof typeof FAULTS;
 
-/** Faults that may come together: one of a process, or of its way to the servers, and one of a nats-server. */
+/** Two lists of faults that may be combined: one fault of a process or its connection, and one of a nats-server. */
 export const OF_PROCESSES: readonly FaultName[] = [
   'leave',
   'SIGTERM of a process',
@@ -361,7 +367,7 @@ export const OF_SERVERS: readonly FaultName[] = [
   'a store rolled back',
   'a store wiped',
 ];
-/** Of all at once. */
+/** Faults that affect all servers and are not combined. */
 export const OF_ALL: readonly FaultName[] = [
   'rolling restart',
   'a busy machine',
@@ -369,12 +375,15 @@ export const OF_ALL: readonly FaultName[] = [
   'everything stopped',
 ];
 
-/** Whether this stand can suffer it. */
+/** Returns true if the stand supports the fault. */
 export function isPossible({ nats }: ClusterStand, name: FaultName): boolean {
   return name !== 'a full disk of a nats-server' || nats.disk !== undefined;
 }
 
-/** The servers have a leader again, say two of them: one alone may speak of the past. @returns when, wall milliseconds */
+/**
+ * Waits until two servers report a leader; a single server may report an old one. @returns the wall-clock time in
+ * milliseconds
+ */
 async function quorum({ nats }: ClusterStand): Promise<number> {
   await eventually(async () => {
     const known = await Promise.allSettled(nats.nodes.map((node) => node.expectLed()));

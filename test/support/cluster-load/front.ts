@@ -1,6 +1,6 @@
 /**
- * An address that never changes, for clients of which each wants one: every connection goes to a process that the
- * balancer would choose, and ends with it.
+ * A TCP forwarder with a fixed address, for clients that accept only one address. Each connection is forwarded to a
+ * process that the balancer chooses, and closes with the connection to that process.
  */
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import type { Backend, Entrance } from './balancer.js';

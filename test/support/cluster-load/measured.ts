@@ -1,6 +1,6 @@
 /**
- * What a fault costs those who use the cluster meanwhile: told for the shards that it touched, which changed hands or lost
- * the server that leads them, and for all others; apart from calls through the very process that was struck.
+ * Measures the effect of a fault on clients. Results are separate for the touched shards, which changed owner or lost
+ * the leader of their stream, for all other shards, and for calls through the struck process.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { eventually } from '../eventually.js';
@@ -11,21 +11,27 @@ import { FAULTS, type FaultName } from './faults.js';
 import { HEARD } from './news.js';
 import { type LoadOutcome, type OutcomeSummary, summaryOf } from './outcomes.js';
 
-/** Without a failure, with a success of each shard and something heard by each who listens: what a fault did is over. */
+/**
+ * The effect of a fault is over after this time without a failed call, in which each shard had a successful call and
+ * each subscriber received a message.
+ */
 const CALM_MS = 1500;
 const CALM = { timeoutMs: 90_000, everyMs: 100 };
 
 export interface Measured {
   readonly name: FaultName;
-  /** Of calls about the shards that it touched. */
+  /** The results of calls to the touched shards. */
   readonly touched: OutcomeSummary;
   readonly others: OutcomeSummary;
-  /** Of calls through the process that was struck, whatever they were about. */
+  /** The results of all calls through the struck process. */
   readonly victims: OutcomeSummary;
   readonly shards: readonly string[];
-  /** From the instant that it could work again to the last shard's first success; undefined: nothing was broken whole. */
+  /**
+   * The time from the moment when the cluster could work again to the first success of the last shard; undefined if
+   * the fault did not stop the whole cluster.
+   */
   readonly backMs: number | undefined;
-  /** From the strike until the balancer knew that the victim takes no requests; undefined: it did not learn it, or need to. */
+  /** The time until the balancer stopped sending requests to the struck process; undefined if it did not. */
   readonly unreadyMs: number | undefined;
 }
 
@@ -55,7 +61,7 @@ export async function measured(
   };
 }
 
-/** @throws with what went wrong last, when it does not become calm */
+/** @throws the last failure, if failures do not end */
 export async function calm(stand: ClusterStand, load: ClusterLoad): Promise<void> {
   const shards = [...stand.databases, ...stand.accounts].map(({ shard }) => shard);
   await pause(CALM_MS);
@@ -75,7 +81,7 @@ function shardsMoved(before: Owners, after: Owners): string[] {
   return [...after].filter(([shard, { epoch }]) => before.get(shard)?.epoch !== epoch).map(([shard]) => shard);
 }
 
-/** Until each shard had something done. */
+/** The time until each shard had a successful call. */
 function backMs(outcomes: readonly LoadOutcome[], backAtMs: number): number {
   const firstByShard = new Map<string, number>();
   for (const { shard, kind, calledAtMs, tookMs } of outcomes) {

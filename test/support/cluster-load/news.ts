@@ -1,6 +1,6 @@
 /**
- * Numbers that are published through any process, and one who listens at whichever the balancer names. Whoever listens may
- * miss some while a connection is made anew; what is heard is in order, and nothing is heard twice.
+ * Publishes increasing numbers through all processes, to a subscriber on a process that the balancer chooses. A
+ * subscriber may miss messages during a reconnect; received messages must be in order and without duplicates.
  */
 import { Redis } from 'ioredis';
 import type { BalancedClient } from './balanced-client.js';
@@ -8,7 +8,7 @@ import type { Backend, Entrance } from './balancer.js';
 import type { LoadDatabase } from './cluster-stand.js';
 import { nowMs, type OutcomeLog } from './outcomes.js';
 
-/** What is in the log of one that was. */
+/** The log entry of a received message. */
 export const HEARD = 'heard';
 const CHANNEL = 'news';
 const AGAIN_MS = 100;
@@ -29,7 +29,10 @@ export class News {
       readonly database: LoadDatabase;
       readonly publisher: BalancedClient;
       readonly home: number;
-      /** A process of the previous version takes part: it sends a PUBLISH again when a planned move delays the answer. */
+      /**
+       * Set if a process of the previous version takes part: it sends a PUBLISH again if a planned move delays the
+       * answer.
+       */
       readonly mayHearTwice: boolean;
     },
   ) {
@@ -42,7 +45,7 @@ export class News {
     if (outcome.kind === 'done') this.counts.published += 1;
   }
 
-  /** One line for each violation. */
+  /** @returns one line for each violation */
   judge(): readonly string[] {
     const { published, heard } = this.counts;
     if (published > 0 && heard === 0)

@@ -1,19 +1,19 @@
 /**
- * What every call of a load came to: when it was made, how long it took, which process answered, whose shard it was about.
- * What a fault cost is read from this, for the shards that it moved and for all others apart.
+ * A log of all calls of a load: start, duration, answering process and shard. The cost of a fault is computed from
+ * it, separately for the shards that the fault moved and for all others.
  */
 
 export interface LoadOutcome {
-  /** What was asked: `GET`, `MULTI`, `publish`. */
+  /** The kind of the call: `GET`, `MULTI`, `publish`. */
   readonly verb: string;
   readonly shard: string;
-  /** The process that was asked last; empty: nobody took the connection. */
+  /** The last process that the call was sent to; empty if no process accepted the connection. */
   readonly through: string;
-  /** Wall milliseconds of this machine, as the processes' logs have them. */
+  /** Wall-clock milliseconds of this machine, comparable with the processes' logs. */
   readonly calledAtMs: number;
   readonly tookMs: number;
   readonly kind: 'done' | 'refused' | 'unknown';
-  /** Of one that was not done: the status and what was said, or the socket's code. */
+  /** For a failed call: the status and the error text, or the error code of the socket. */
   readonly code: string;
 }
 
@@ -23,9 +23,9 @@ export interface OutcomeSummary {
   readonly unknown: number;
   readonly p99Ms: number;
   readonly worstMs: number;
-  /** The longest that nothing was done of a shard. */
+  /** The longest time without a successful call to a shard. */
   readonly gapMs: number;
-  /** How often each error was heard, by what was asked. */
+  /** The number of each error, by the kind of call. */
   readonly codes: Readonly<Record<string, number>>;
 }
 
@@ -42,7 +42,7 @@ export class OutcomeLog {
   }
 }
 
-/** @param fromMs from when on a gap counts, for shards of which something was asked */
+/** @param fromMs the start of the first gap of each shard that was called */
 export function summaryOf(outcomes: readonly LoadOutcome[], fromMs: number): OutcomeSummary {
   const took = outcomes.map(({ tookMs }) => tookMs).sort((a, b) => a - b);
   const codes: Record<string, number> = {};

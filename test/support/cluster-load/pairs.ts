@@ -1,4 +1,7 @@
-/** Transactions that add one to two counters: nobody may ever see half of one, and none may be lost or done twice. */
+/**
+ * Transactions that add one to each of two counters: every read must show equal counters, and no transaction may be
+ * lost or applied twice.
+ */
 import type { KvClient, Outcome } from '../kv-client.js';
 
 export class Pairs {
@@ -20,7 +23,7 @@ export class Pairs {
     if (outcome.kind === 'done') this.#compare(outcome);
   }
 
-  /** One line for each violation. */
+  /** @returns one line for each violation */
   async judge(): Promise<readonly string[]> {
     const { done, unknown } = this.counts;
     const [left, right] = (await this.client.values([`${this.prefix}left`, `${this.prefix}right`])).map(Number);

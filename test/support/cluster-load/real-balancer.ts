@@ -1,8 +1,9 @@
 /**
- * haproxy with the configuration that operators get, before the processes of a stand: some clients come through it, and are
- * told apart from those that go to a process themselves.
+ * Runs haproxy, with the configuration that operators get, in front of the processes of a stand. Some clients connect
+ * through it; their results are logged under its name.
  *
- *  RBL1 what haproxy says itself tells what it knows: nobody could be reached (503), or a request was sent and no answer came
+ *  RBL1 haproxy's own error pages are evaluated: 503 means that no process was reachable, any other that a sent
+ *       request got no answer
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -14,7 +15,7 @@ import { type MillraceProcess, temporaryDirectory } from '../millrace-process.js
 import type { Backend, Entrance } from './balancer.js';
 
 const CONFIGURATION = 'infra/balancer/haproxy.cfg';
-/** The ports of the configuration, and which face each is. */
+/** The ports of the configuration, and the endpoint that each one serves. */
 const FACES: Readonly<Record<string, string>> = { 7100: 'kv', 7200: 'queue', 7300: 'mgmt', 6380: 'resp' };
 const NOBODY = 503;
 
@@ -27,7 +28,7 @@ export class RealBalancer implements Backend, Entrance {
     readonly process: Pick<MillraceProcess, 'addresses' | 'metricsUrl'>,
   ) {}
 
-  /** @param processes in the order of the configuration @returns undefined where there is no haproxy */
+  /** @param processes in the order of the configuration @returns undefined if haproxy is not installed */
   static async start(processes: readonly MillraceProcess[]): Promise<RealBalancer | undefined> {
     if (spawnSync('haproxy', ['-v']).error !== undefined) return undefined;
     const addresses: Record<string, string> = {};
@@ -40,7 +41,7 @@ export class RealBalancer implements Backend, Entrance {
     return new RealBalancer(child, { addresses, metricsUrl });
   }
 
-  /** As `Balancer`: it goes on to another process by itself. */
+  /** Returns haproxy itself: haproxy retries another process without help from the client. */
   pick(_home: number, tried: ReadonlySet<Backend>): Backend | undefined {
     return tried.has(this) ? undefined : this;
   }
@@ -52,14 +53,14 @@ export class RealBalancer implements Backend, Entrance {
   }
 }
 
-/** RBL1. @throws what the socket of a process would have thrown */
+/** RBL1. @throws the error that a socket to the process itself would have raised */
 export function expectFromProcess({ status, headers }: RawAnswer): void {
   if (status < 500 || !String(headers['content-type']).startsWith('text/html')) return;
   const error = new Error(`haproxy says ${status}`);
   throw status === NOBODY ? Object.assign(error, { code: 'ECONNREFUSED' }) : error;
 }
 
-/** The same file, with addresses on this machine. */
+/** The configuration file with addresses of this machine. */
 function configured(text: string, addresses: Record<string, string>, processes: readonly MillraceProcess[]): string {
   const portOf = (url: string | undefined): string => new URL(url as string).port;
   return text

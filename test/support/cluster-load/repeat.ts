@@ -1,4 +1,4 @@
-/** A step, again and again with a rest between, until it is to end. */
+/** Repeats a step, with a pause after each, until `isDone` returns true. */
 export async function repeat(step: () => Promise<void>, paceMs: number, isDone: () => boolean): Promise<void> {
   while (!isDone()) {
     await step();

@@ -1,13 +1,13 @@
 /**
- * A clock and its timers that move only when a test says so.
+ * A clock and timers that advance only when a test advances them.
  *
- *  MT1 timers run in order of their due time, those due at the same instant in the order they were set
- *  MT2 while a timer runs, the clock shows its due time: nothing is ever early, nothing sees the future
+ *  MT1 timers run in order of their due time, and in the order of their creation at the same instant
+ *  MT2 while a timer runs, the clock shows its due time: no timer runs early or sees a later time
  *  MT3 between two timers every promise that can settle has settled
  */
 import { type Clock, type Timer, Timers } from '../../../src/ports/index.js';
 
-/** 2026-01-01T00:00:00Z: any instant will do, as long as it is always the same. */
+/** 2026-01-01T00:00:00Z. A fixed instant makes runs repeatable. */
 const DEFAULT_START_MS = 1_767_225_600_000;
 
 interface Pending {
@@ -41,12 +41,12 @@ export class ManualTime extends Timers implements Clock {
     return { cancel: () => void this.pending.delete(entry) };
   }
 
-  /** Needs no advancing: "soon" is after the promises that are ready, not after a time. */
+  /** Runs without an advance of the clock, after all settled promises have run their reactions. */
   override soon(action: () => void): void {
     setImmediate(action);
   }
 
-  /** Lets `durationMs` pass and resolves when all that became due has run. */
+  /** Advances the clock by `durationMs`; resolves when all due timers have run. */
   async advance(durationMs: number): Promise<void> {
     const untilMs = this.elapsedMs + durationMs;
     await settled();
@@ -59,12 +59,12 @@ export class ManualTime extends Timers implements Clock {
     this.moveTo(untilMs);
   }
 
-  /** Moves the wall clock alone, as an operator or a time server does; timers do not notice. */
+  /** Changes only the wall clock, as an operator or a time server does; timers are not affected. */
   jumpWallClock(byMs: number): void {
     this.wallMs += byMs;
   }
 
-  /** Timers that wait; a test can assert that nothing was left behind. */
+  /** The number of pending timers; a test can check that none is left. */
   get pendingCount(): number {
     return this.pending.size;
   }

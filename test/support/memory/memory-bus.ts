@@ -1,10 +1,10 @@
 /**
- * A network in this process's memory: `MemoryNetwork` is what everybody is connected to, and each
- * simulated process holds a `MemoryBus` of its own. Delivery is in order and from a fresh stack.
+ * An in-memory network. `MemoryNetwork` connects all simulated processes, each of which has its own `MemoryBus`.
+ * Messages arrive in order, each in a new call stack.
  *
- *  MB1 a published message reaches every subscriber, the publisher's own included
- *  MB2 a request reaches everyone who serves the topic; the first answer counts
- *  MB3 a bus that is disconnected neither sends nor hears, and what passed meanwhile is gone
+ *  MB1 a published message reaches every subscriber, including those of the publisher
+ *  MB2 a request reaches every process that serves the topic; the first answer counts
+ *  MB3 a disconnected bus neither sends nor receives; messages of that time are lost
  */
 import { MillraceError } from '../../../src/kernel/index.js';
 import type { Bus, ServedTopic, Subscription, Timers, Topic } from '../../../src/ports/index.js';
@@ -94,7 +94,7 @@ export class MemoryBus implements Bus {
 
 type Settle = (resolve: (reply: Uint8Array) => void, reject: (error: unknown) => void) => void;
 
-/** Errors cross the network as code, message and details; the stack and the cause stay behind. */
+/** Errors are sent as code, message and details, without stack and cause. */
 async function answerOf(handler: Handler, payload: Uint8Array): Promise<Settle> {
   try {
     const reply = new Uint8Array(await handler(payload));

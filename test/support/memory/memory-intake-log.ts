@@ -1,4 +1,4 @@
-/** The intake of the queue's shards in this process's memory. One instance is the server of everybody who holds it. */
+/** An in-memory intake of the queue's shards. All users of one instance share one server. */
 import type { ShardName } from '../../../src/kernel/index.js';
 import type {
   Clock,
@@ -12,7 +12,7 @@ import type {
 export interface MemoryIntakeLogOptions {
   readonly clock: Clock;
   readonly timers: Timers;
-  /** How often a follower with nothing to read hears that the log answers. */
+  /** The interval at which a follower without new records is told that the log answers. */
   readonly aliveEveryMs?: number;
 }
 
@@ -43,7 +43,7 @@ export class MemoryIntakeLog implements IntakeLog {
     let next = from;
     let isStopped = false;
     let isDue = false;
-    // From a fresh stack: never inside `append` or `follow`.
+    // Runs in a new call stack, never inside `append` or `follow`.
     const pump = () => {
       if (isDue || isStopped) return;
       isDue = true;
@@ -77,7 +77,7 @@ export class MemoryIntakeLog implements IntakeLog {
     intake.records = intake.records.filter((record) => record.position > position);
   }
 
-  /** How many records are there; for tests of whoever has to trim. */
+  /** The number of stored records, for tests of trimming. */
   countOf(shard: ShardName): number {
     return this.#intakeOf(shard).records.length;
   }

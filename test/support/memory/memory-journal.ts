@@ -1,7 +1,6 @@
 /**
- * A journal in this process's memory, for tests and for the spec tier. One instance is the server;
- * everybody who holds it is a client of it. It keeps JN1–JN7 and is never slow, stale or in doubt:
- * those behaviours belong to the simulation's journal.
+ * An in-memory journal for unit tests and specs. All users of one instance share one server. It keeps JN1–JN7 and is
+ * never slow, stale or in doubt; the simulation's journal has those behaviours.
  */
 import { MillraceError, type ShardName } from '../../../src/kernel/index.js';
 import type {
@@ -18,15 +17,15 @@ import type {
 export interface MemoryJournalOptions {
   readonly clock: Clock;
   readonly timers: Timers;
-  /** How often a follower with nothing to read hears that the journal answers. */
+  /** The interval at which a follower without new entries is told that the journal answers. */
   readonly aliveEveryMs?: number;
-  /** How long `read` waits for a position that is not there yet before it gives up. */
+  /** The time that `read` waits for a position that is not stored yet. */
   readonly readStallMs?: number;
 }
 
 interface Stream {
   readonly createdAt: string;
-  /** Position of `messages[0]`. */
+  /** The position of `messages[0]`. */
   first: number;
   readonly messages: StoredMessage[];
   readonly changed: Set<() => void>;
@@ -45,7 +44,9 @@ export class MemoryJournal implements Journal {
     this.readStallMs = options.readStallMs ?? DEFAULT_READ_STALL_MS;
   }
 
-  /** What `cluster init` does on a real server: a shard without a stream cannot be written to. */
+  /**
+   * Creates a shard's stream, as `cluster init` does on a real server. A shard without a stream cannot be written to.
+   */
   createStream(shard: ShardName): void {
     if (this.streams.has(shard)) throw new MillraceError('CONFLICT', `journal ${shard} is there already`, { shard });
     const createdAt = new Date(this.options.clock.nowMs()).toISOString();
@@ -114,7 +115,7 @@ export class MemoryJournal implements Journal {
     return stream;
   }
 
-  /** A reader may know of a position from elsewhere before the server shows it: wait, but not for ever. */
+  /** Waits for a limited time for a position, because a reader may know of it before the server shows it. */
   private positionOrStall(shard: ShardName, stream: Stream, position: number): Promise<void> {
     return new Promise((resolve, reject) => {
       const check = () => {
@@ -141,7 +142,7 @@ export class MemoryJournal implements Journal {
   }
 }
 
-/** One follower. It is called from a fresh stack, never from inside `append` or `follow`. */
+/** A follower. It is called in a new call stack, never inside `append` or `follow`. */
 class Following implements Subscription {
   private stopped = false;
   private pumping = false;
@@ -190,7 +191,7 @@ function lastOf(stream: Stream): number {
   return stream.first + stream.messages.length - 1;
 }
 
-/** Never `bytes.slice()`: on a Buffer that shares the memory. */
+/** Copies the bytes. `slice()` of a Buffer would share its memory. */
 function copyOf(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(bytes);
 }

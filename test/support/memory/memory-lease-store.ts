@@ -1,6 +1,6 @@
 /**
- * Compare-and-set records in this process's memory. One instance is the server; every outcome is
- * definite. Revisions come from one counter, as in a bucket, so they grow over deletions too.
+ * In-memory records with compare-and-set. All users of one instance share one server; every outcome is definite.
+ * Revisions come from one counter, as in a NATS bucket, so they grow also over deletions.
  */
 import type { Clock, LeaseOutcome, LeaseRecord, LeaseStore } from '../../../src/ports/index.js';
 

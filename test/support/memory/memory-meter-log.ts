@@ -1,9 +1,12 @@
-/** The meter's log over a journal of one writer at a time: asks where the end is, and again when somebody was faster. */
+/**
+ * The meter's log on a journal that expects one writer at a time: reads the end of the journal, and repeats that
+ * after a conflict with another writer.
+ */
 import { MillraceError, type ShardName } from '../../../src/kernel/index.js';
 import type { Journal, JournalFollower, MeterLog, Subscription } from '../../../src/ports/index.js';
 import { METER_SHARD } from '../../../src/protocol/index.js';
 
-/** Writers of a test are few; more conflicts than this in a row are a mistake. */
+/** A test has few writers, so more consecutive conflicts are a mistake. */
 const MAX_TRIES = 100;
 
 export class MemoryMeterLog implements MeterLog {

@@ -1,4 +1,4 @@
-/** Immutable objects in this process's memory, each kept with its digest so that damage shows. */
+/** Immutable in-memory objects, each stored with its digest so that damage is detected. */
 import { createHash } from 'node:crypto';
 import { MillraceError } from '../../../src/kernel/index.js';
 import type { ObjectInfo, ObjectStore } from '../../../src/ports/index.js';
@@ -41,7 +41,7 @@ export class MemoryObjectStore implements ObjectStore {
     this.objects.delete(name);
   }
 
-  /** Flips one bit of a stored object, as a bad disk does. For tests of whoever has to notice. */
+  /** Flips one bit of a stored object, as a failing disk does, for tests of the detection of damage. */
   damage(name: string): void {
     const stored = this.objects.get(name);
     if (stored === undefined || stored.bytes.length === 0) {

@@ -1,18 +1,19 @@
 /**
- * What the comments of a block say it prints. A comment that begins with `{`, `[` or a quote is JSON, compared whole; behind
- * it there may be prose. One that begins with `→` has a line of the output, and so have those that follow and begin alike:
- * they come in that order, with anything between them. `…` stands for anything, and a space for any. A comment such as
- * `the receiver: POST /orders` tells what another terminal of the page prints. All other comments are for readers alone.
+ * Parses the output that a block's comments promise. A comment that starts with `{`, `[` or a quote is JSON and is
+ * compared as a whole; prose may follow it. A comment that starts with `→` is a line of the output, as are the
+ * following comments that start alike; other output may stand between these lines. `…` matches any text, and a space
+ * any white space. A comment such as `the receiver: POST /orders` is output of another terminal of the page. All
+ * other comments are for readers only.
  */
 
 export interface Expected {
-  /** Undefined: nothing is said. */
+  /** Undefined if the comments promise no output. */
   readonly printed: RegExp | undefined;
-  /** Of other terminals. */
+  /** The output of other terminals. */
   readonly elsewhere: readonly { readonly terminal: string; readonly text: string }[];
 }
 
-/** @param comments a line each, without the sign. @param terminals the names that a comment can speak of */
+/** @param comments one line each, without the comment sign. @param terminals the names of terminals */
 export function expectedOf(comments: readonly string[], terminals: readonly string[]): Expected {
   const elsewhere = comments.flatMap((comment) => {
     const [, terminal = '', text = ''] = new RegExp(`\\b(${terminals.join('|')})\\b[^:→]*: (.+)$`).exec(comment) ?? [];
@@ -23,18 +24,21 @@ export function expectedOf(comments: readonly string[], terminals: readonly stri
   return { printed: asJson(comments.map((comment) => comment.trim()).join('')), elsewhere };
 }
 
-/** These texts, one behind the other, in whatever else there is. */
+/** A pattern that matches these texts in order, with any text between them. */
 export function inOrder(texts: readonly string[]): RegExp {
   return new RegExp(texts.map(withGaps).join('[^]*'));
 }
 
-/** Comments of a JavaScript or Python program, from its statements' ends. */
+/** The comments at the ends of statements in a JavaScript or Python program. */
 export function programComments(text: string, sign: '//' | '#'): string[] {
   const found = text.split('\n').map((line) => line.split(new RegExp(`(?:^|\\s)${sign} `)));
   return found.flatMap(([, comment]) => (comment === undefined ? [] : [comment]));
 }
 
-/** Of a program all that its comments expect, in their order. Other comments stand between them, so each counts for itself. */
+/**
+ * The expected output of a program, in the order of its comments. Each comment counts separately, because other
+ * comments may stand between them.
+ */
 export function expectedOfProgram(comments: readonly string[]): RegExp | undefined {
   const texts = comments.flatMap((comment) => {
     if (comment.startsWith('→')) return [comment.slice(1).trim()];
@@ -48,7 +52,7 @@ function asJson(comment: string): RegExp | undefined {
   return new RegExp(`^${withGaps(balanced(comment))}\\s*$`);
 }
 
-/** The value that the text begins with. */
+/** Returns the JSON value at the start of the text. */
 function balanced(text: string): string {
   if (text.startsWith('"')) return text.slice(0, text.indexOf('"', 1) + 1);
   let depth = 0;

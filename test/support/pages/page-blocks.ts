@@ -1,24 +1,27 @@
 /**
- * The fenced blocks of a page under docs, and what its fences say of them. docs/testing.md has the convention; what is not
- * said there is not understood here.
+ * Parses the fenced blocks of a page under docs and the attributes of their fences. docs/testing.md describes all
+ * supported attributes.
  */
 import { readFileSync } from 'node:fs';
 
 export interface PageBlock {
   readonly page: string;
-  /** Of its fence, from 1. */
+  /** The line of the fence, from 1. */
   readonly line: number;
-  /** The heading of the second level that it stands under. */
+  /** The second-level heading above the block. */
   readonly section: string;
-  /** The paragraph in front of it. */
+  /** The paragraph before the block. */
   readonly paragraph: string;
   readonly language: string;
-  /** What stands behind the language: `terminal=receiver norun="another machine"`. A bare word is its own value. */
+  /**
+   * The attributes after the language: `terminal=receiver norun="another machine"`. A word without a value is its own
+   * value.
+   */
   readonly words: ReadonlyMap<string, string>;
   readonly text: string;
 }
 
-/** Languages whose blocks a reader would run. */
+/** The languages of blocks that a reader would run. */
 export const SHELL = 'sh';
 export const PROGRAMS: ReadonlyMap<string, string> = new Map([
   ['js', 'mjs'],
@@ -29,7 +32,7 @@ export function isRunnable({ language, words }: PageBlock): boolean {
   return (language === SHELL || PROGRAMS.has(language)) && !words.has('norun');
 }
 
-/** @param page its path from the root of the repository */
+/** @param page the path of the page from the root of the repository */
 export function blocksOf(page: string): PageBlock[] {
   const source = readFileSync(page, 'utf8');
   return [...source.matchAll(/^```(\S*)([^\n]*)\n([\s\S]*?)^```$/gm)].map(
@@ -48,7 +51,10 @@ export function blocksOf(page: string): PageBlock[] {
   );
 }
 
-/** What the page takes over from others: `<!-- takes q, receiver from publishing.md -->`, paths from the page's folder. */
+/**
+ * The blocks that a page takes from other pages: `<!-- takes q, receiver from publishing.md -->`, with paths relative
+ * to the page's folder.
+ */
 export function takenBy(page: string): PageBlock[] {
   const source = readFileSync(page, 'utf8');
   return [...source.matchAll(/^<!-- takes (.*?) from (\S+) -->$/gm)].flatMap(([, names = '', from = '']) => {

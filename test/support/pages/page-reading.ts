@@ -1,11 +1,12 @@
 /**
- * A page, done as it says by a reader who begins with nothing: its blocks in their order, in one shell, on a process of its
- * own that is started by the words of docs/guide/first-hour.md. A terminal that the page asks for again, such as `terminal=server`, is interrupted
- * first, as by Ctrl-C.
+ * Runs a page as a new reader would: its blocks in order, in one shell, with a separate Millrace process that is
+ * started as docs/guide/first-hour.md says. If the page opens a terminal a second time, such as `terminal=server`,
+ * its program is interrupted first, as by Ctrl-C.
  *
- *  RPG1 every block that is run ends in time and with exit code 0, a terminal's when the page does
- *  RPG2 what comments say is printed is printed; a command that only looks is repeated, since lists are a moment behind
- *  RPG3 an error that is not expected is not printed
+ *  RPG1 every executed block ends in time with exit code 0; the program of a terminal ends with the page
+ *  RPG2 the output that comments promise is printed; a command that only reads is repeated, because lists are updated
+ *       with a delay
+ *  RPG3 no unexpected error is printed
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -19,23 +20,26 @@ import { commandsOf, type ShellCommand } from './shell-commands.js';
 
 const SERVER = 'server';
 const SERVER_OF_ALL = 'docs/guide/first-hour.md';
-/** The longest are installing packages and building with them. */
+/** The time limit of a command; installing packages and building with them take longest. */
 const COMMAND_TIMEOUT_MS = 90_000;
-/** Lists are behind by a second at most, and some of what a page expects elsewhere comes after ten; the rest is for a busy machine. */
+/**
+ * The wait for later output. Lists are at most a second behind, and some promised output comes after ten seconds; the
+ * rest allows for a busy machine.
+ */
 const LATER_TIMEOUT_MS = 30_000;
 const READY = /^ready kv=/m;
-/** Calls that only look, by the pages' words for calls, and commands of the program. */
+/** Commands that only read: the pages' shell functions for requests, and commands of the program. */
 const LOOKS = /^(?:q|m|s|base|curl|millrace) (?!.* -(?:X|d|H|D) )/;
-/** What a process logs of what is as it should be. */
+/** Log lines of level info, which do not count as output. */
 const ORDINARY = /^\{.*"level":"info".*\n/gm;
 const ENDED = /([\s\S]*)exit code (\d+)\n$/;
-/** A refusal of a face, or of redis-cli. */
+/** An error answer of an endpoint or of redis-cli. */
 const REFUSED = /^(?:\{"error"|(?:ERR|NOPERM|NOAUTH|WRONGPASS|OOM|WRONGTYPE|NOSCRIPT) )/m;
 
 export class PageReading {
   readonly #terminals = new Map<string, ReaderTerminal>();
   readonly #laterOn: { terminal: string; text: string }[] = [];
-  /** What the page's own files print once they are run, by name. */
+  /** The expected output of the page's files when they are run, by file name. */
   readonly #files = new Map<string, RegExp | undefined>();
   #shell: ReaderShell | undefined;
 
@@ -44,7 +48,7 @@ export class PageReading {
     private readonly home: ReaderHome,
   ) {}
 
-  /** @throws with the block's place and what it has printed */
+  /** Runs a page. @throws with the place of the failed block and its output */
   static async of(page: string): Promise<void> {
     const reading = new PageReading(page, await ReaderHome.made());
     try {
@@ -81,7 +85,7 @@ export class PageReading {
     else await this.#program(language, text, block.line);
   }
 
-  /** Its lines in that order, continued ones as one. */
+  /** Waits until the terminal has printed these lines in order; a line may be continued. */
   #expectLater(terminal: string, text: string): void {
     for (const line of text.trim().split(/\n(?!\s)/))
       this.#laterOn.push({ terminal, text: line.replaceAll(/\n\s+/g, '') });
@@ -110,7 +114,7 @@ export class PageReading {
     await eventually(run, { timeoutMs: LOOKS.test(text) ? LATER_TIMEOUT_MS : 0, everyMs: 200 });
   }
 
-  /** A block whose first line is the name of a file is that file; any other is run right away. */
+  /** A block whose first line is a file name is stored as that file; any other is run immediately. */
   async #program(language: string, text: string, line: number): Promise<void> {
     const sign = language === 'python' ? '#' : '//';
     const expected = expectedOfProgram(programComments(text, sign));
@@ -142,7 +146,7 @@ export class PageReading {
     return join(this.home.dir, 'tmp/stderr');
   }
 
-  /** For whoever has to find out why. */
+  /** The output of all terminals, for the message of a failure. */
   #said(): string {
     const errors = existsSync(this.#errors) ? readFileSync(this.#errors, 'utf8') : '';
     const beside = [...this.#terminals].map(([name, { printed }]) => `${name}: ${printed.replaceAll(ORDINARY, '')}`);

@@ -1,6 +1,6 @@
 /**
- * Where a page is read: a directory that looks like a clone of this repository, with a place for data of its own, and the
- * numbers of the ports, which pages say as they are by default and which are free ones here.
+ * The directory in which a page is run. It looks like a clone of this repository and has its own data directory. The
+ * pages' default ports are replaced by free ports.
  */
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -9,10 +9,10 @@ import { dirname, join, resolve } from 'node:path';
 import { freePort } from '../free-port.js';
 import { findNatsServer } from '../nats-server.js';
 
-/** Ports of the process, by setting, and those that pages have for programs of the reader's. */
+/** The default ports of the process, by setting, and the ports that pages use for the reader's programs. */
 const SERVED = { KV: 7100, QUEUE: 7200, MGMT: 7300, RESP: 6380, METRICS: 7400 };
 const OTHERS = [3000, 4318, 6399, 7500, 9100, 9200, 9300];
-/** What a clone has not, and what is the reader's own here. */
+/** Entries that a clone does not have, or that are separate for each reader. */
 const LEFT_OUT = new Set(['.git', '.millrace', '.cache', '.tools', 'docs']);
 const PROGRAMS_OF_PAGES = 'docs/guide';
 
@@ -39,12 +39,12 @@ export class ReaderHome {
       );
     }
     home.#puts('millrace', `exec '${process.execPath}' dist/src/cli/main.js "$@"`);
-    // What the tests have built is up to date, whatever its files' times say.
+    // `make` treats the test's build as current, whatever the times of its files are.
     home.#puts('make', 'exec /usr/bin/make --no-print-directory -o dist/.built -o node_modules/.installed "$@"');
     return home;
   }
 
-  /** What is there, in the reader's own words: other ports, and another place for temporary files. */
+  /** Replaces ports and temporary directories in a text by the reader's own. */
   here(text: string): string {
     const numbers = new RegExp(`(?<![\\d.])(?:${[...this.ports.keys()].join('|')})(?!\\d)`, 'g');
     return text
@@ -52,13 +52,13 @@ export class ReaderHome {
       .replaceAll(/(?<=[\s=])\/tmp\//g, `${this.dir}/tmp/`);
   }
 
-  /** For what runs beside the process: any free ports are its own. */
+  /** The environment of other processes, with their own free ports. */
   get envBeside(): Record<string, string | undefined> {
     const any = Object.keys(SERVED).map((name) => [`MILLRACE_${name}_PORT`, '0']);
     return { ...this.env, ...Object.fromEntries(any) };
   }
 
-  /** The settings that a reader's machine has beside the page's. */
+  /** Settings in addition to those of the page. */
   get env(): Record<string, string | undefined> {
     const served = Object.entries(SERVED).map(([name, port]) => [
       `MILLRACE_${name}_PORT`,

@@ -1,4 +1,4 @@
-/** A terminal that a page asks for beside the one that its commands are typed into: a program runs in it until the page ends. */
+/** A second terminal of a page. Its program runs until the page ends. */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { connect } from 'node:net';
 import { eventually } from '../eventually.js';
@@ -14,7 +14,7 @@ export class ReaderTerminal {
     cwd: string,
     env: Readonly<Record<string, string | undefined>>,
   ) {
-    // A group of its own, so that it ends with all that it began.
+    // A separate process group, so that all child processes end with it.
     this.#bash = spawn('setpriv', ['--pdeathsig', 'KILL', 'bash', '--noprofile', '--norc', '-c', text], {
       cwd,
       env: { ...process.env, ...env },
@@ -31,7 +31,7 @@ export class ReaderTerminal {
     return this.#printed;
   }
 
-  /** Until it has printed this, and accepts connections where the text says that it listens. */
+  /** Waits until the program has printed this and accepts connections at the addresses in the text. */
   async isReady(prints: RegExp | undefined): Promise<void> {
     if (prints !== undefined) await this.prints(prints, READY_TIMEOUT_MS);
     const [, port] = /\.listen\((\d+)/.exec(this.text) ?? [];
@@ -62,7 +62,7 @@ export class ReaderTerminal {
     try {
       process.kill(-(this.#bash.pid as number), signal);
     } catch (error) {
-      // It has ended by itself, and we have not heard so yet.
+      // The process has ended, and its exit event has not arrived yet.
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
     }
     await gone;

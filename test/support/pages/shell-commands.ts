@@ -1,8 +1,8 @@
-/** The commands of a shell block, each with the comment behind it and the comment lines below it. */
+/** Parses the commands of a shell block, each with the comment on its line and the comment lines below it. */
 
 export interface ShellCommand {
   readonly text: string;
-  /** A line each, without the `#`. */
+  /** One line each, without the `#`. */
   readonly comments: readonly string[];
 }
 
@@ -23,7 +23,10 @@ export function commandsOf(block: string): ShellCommand[] {
   return commands;
 }
 
-/** A line behind what stands before it: where the code ends and a comment begins, and whether more has to follow. */
+/**
+ * Scans a line with the unfinished text before it: where the code ends and a comment starts, and whether the command
+ * continues.
+ */
 function scanned(before: string, line: string): { code: string; comment: string; isOpen: boolean } {
   const text = before + line;
   let quote = '';
