@@ -1,4 +1,4 @@
-/** The ACL family of one database over a control state in memory: what edges answer, without an edge. */
+/** Runs ACL commands of one database against an in-memory control state, with the answers of the edges. */
 import { AclAdministration } from '../../src/actors/control/index.js';
 import { admit, ErrorReply, permissionsOf, type Reply } from '../../src/domain/kv/index.js';
 import { AclCommands } from '../../src/edge/index.js';
@@ -52,7 +52,7 @@ export class AclStand {
     return this;
   }
 
-  /** As `default`, or as a user who was set. */
+  /** The grant of `default` or of another user. */
   grant(user = 'default'): KvGrant {
     const rules = this.admin.user(STAND_DATABASE, user)?.rules;
     const permissions = rules === undefined ? undefined : permissionsOf(rules, user);
@@ -66,7 +66,7 @@ export class AclStand {
     };
   }
 
-  /** What a connection hears. */
+  /** Runs a command as a connection. @returns its reply */
   async run(words: readonly ByteString[], user = 'default', face: 'rest' | 'resp' = 'resp'): Promise<Reply> {
     const spec = admit(words);
     if (spec instanceof ErrorReply) return spec;

@@ -1,4 +1,4 @@
-/** A control journal in memory with notes of the audit log. */
+/** An in-memory control journal with records of the audit log. */
 import { encodeControlEvent } from '../../src/codec/control/index.js';
 import { encodeEntry, hashSection, NO_HASH, sha256 } from '../../src/codec/envelope/index.js';
 import type { AuditEntry } from '../../src/domain/control/index.js';
@@ -26,7 +26,7 @@ export class AuditJournal {
     this.journal.createStream(CONTROL_SHARD);
   }
 
-  /** One entry with these notes. */
+  /** Appends one entry with these records. */
   async append(...notes: readonly AuditEntry[]): Promise<void> {
     const section: Section = {
       partition: CONTROL_PARTITION,

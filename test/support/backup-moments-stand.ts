@@ -1,4 +1,7 @@
-/** A real process on a NATS of its own, and beside it, in the test, what keeps moments of databases and puts them back. */
+/**
+ * A real process with its own nats-server. The code that stores and restores backups of databases runs in the test
+ * process.
+ */
 import { expect } from 'chai';
 import { DatabaseKeeper } from '../../src/actors/control/database-keeper.js';
 import { ControlGateway } from '../../src/actors/control/index.js';
@@ -32,7 +35,7 @@ export class MomentsStand {
     private readonly connections: NatsConnections,
     readonly keeper: DatabaseKeeper,
     readonly control: ControlGateway,
-    /** Asks once, and does not wait for long. */
+    /** A gateway with one try and a short time limit. */
     readonly hasty: KvGateway,
     readonly objects: JetStreamObjectStore,
   ) {}
@@ -85,7 +88,7 @@ export class MomentsStand {
     await this.nats.stop();
   }
 
-  /** Kills the process; @returns when another one answers for the database */
+  /** Kills the process and starts another. Resolves when the new process answers for the database */
   async restart(): Promise<void> {
     await this.millrace.kill('SIGKILL');
     this.millrace = await this.cluster.start();
@@ -100,7 +103,7 @@ export class MomentsStand {
     return found.database;
   }
 
-  /** As the management API keeps it; @returns what the control actor then knows of it */
+  /** Makes a backup as the management API does. @returns the backup's record in the control state */
   async keep(backup: BackupId): Promise<Backup> {
     const { id: database, account } = await this.defaultDatabase();
     const command = { type: 'StartBackup', account, database, backup, name: 'moment', isDaily: false } as const;

@@ -1,4 +1,4 @@
-/** The backup commands of the compiled program, run to their end or killed on the way. */
+/** Runs the backup commands of the compiled program to their end, or kills them in between. */
 import { spawn } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,10 +7,10 @@ import { type Environment, type RunResult, runMillrace } from './millrace-proces
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 
-/** A partition's name and what `verify` and `restore` say of it. */
+/** The printed line of `verify` and `restore`, by partition. */
 export type Lines = Readonly<Record<string, string>>;
 
-/** A command that has to succeed. @throws with what it said */
+/** Runs a command that must succeed. @throws with its output */
 export async function backup(args: readonly string[], env: Environment): Promise<RunResult> {
   const result = await runMillrace(['backup', ...args], env, { timeoutMs: 120_000 });
   if (result.code !== 0) throw new Error(`backup ${args[0]} ended with ${result.code}: ${result.stderr}`);
@@ -33,8 +33,8 @@ function splitAtFirstSpace(line: string): [string, string] {
 }
 
 /**
- * The command until `isReached` says so, then SIGKILL.
- * @returns whether it was killed; false when it had come to its end before
+ * Runs a command until `isReached` returns true, then kills it with SIGKILL.
+ * @returns true if it was killed; false if it ended before
  */
 export async function killedWhen(
   args: readonly string[],
@@ -56,13 +56,13 @@ export async function killedWhen(
   return (await ended) === 'SIGKILL';
 }
 
-/** How many files lie below; 0 while there is no such directory. */
+/** The number of files in the directory and its subdirectories; 0 if it does not exist. */
 export async function fileCount(directory: string): Promise<number> {
   const entries = await readdir(directory, { withFileTypes: true, recursive: true }).catch(() => []);
   return entries.filter((entry) => entry.isFile()).length;
 }
 
-/** Every file below, by its path in the directory. */
+/** The files of the directory and its subdirectories, by relative path. */
 export async function filesBelow(directory: string): Promise<Map<string, Buffer>> {
   const files = new Map<string, Buffer>();
   const entries = await readdir(directory, { withFileTypes: true, recursive: true });

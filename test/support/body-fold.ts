@@ -1,4 +1,6 @@
-/** The smallest state that refers to bodies by number: `PUT <number> <content>` brings one, `DROP <number>` lets go. */
+/**
+ * A minimal state that refers to bodies by number: `PUT <number> <content>` adds a body, `DROP <number>` releases it.
+ */
 import { createHash } from 'node:crypto';
 import { encodeCommand, RespCommandReader } from '../../src/codec/resp/index.js';
 import type { BodySource, PartitionFold } from '../../src/journal/index.js';
@@ -29,7 +31,7 @@ export class BodyFold implements PartitionFold {
     yield;
   }
 
-  /** Numbers alone, as `KEEP <number>`. */
+  /** A snapshot has only the numbers, as `KEEP <number>`. */
   *segments(): Iterable<Uint8Array> {
     const kept = [...this.#needed].sort((a, b) => a - b).map((number) => encodeCommand(['KEEP', String(number)]));
     if (kept.length > 0) yield Buffer.from(kept.join(''), 'latin1');

@@ -1,4 +1,4 @@
-/** A shard whose state refers to bodies: its history, its snapshots, and a reader of what lies in both. */
+/** A shard whose state refers to bodies: its journal, its snapshots, and a reader of the bodies in both. */
 import { decodeManifest } from '../../src/codec/envelope/index.js';
 import { BodyReader, type BodyReaderLimits, type CompactionLimits, compactShard } from '../../src/journal/index.js';
 import type { PartitionName } from '../../src/kernel/index.js';
@@ -26,7 +26,7 @@ export class BodyStand {
 
   private readonly clock: Clock;
 
-  /** One entry that brings these bodies. Returns their numbers and where the entry ends. */
+  /** Appends an entry with these bodies. @returns their numbers and the end of the entry */
   async put(...contents: readonly string[]): Promise<{ readonly numbers: number[]; readonly position: number }> {
     const numbers = contents.map(() => this.#next++);
     const puts = numbers.map((number, i) => ['PUT', String(number), contents[i] as string]);
@@ -45,7 +45,10 @@ export class BodyStand {
     return compactShard(ports, job, () => new BodyFold(), this.limits);
   }
 
-  /** A snapshot, and the journal's front cut as the owner does. Twice, because one snapshot alone lets go of nothing. */
+  /**
+   * Makes two snapshots and removes the front of the journal as the owner does. The second is needed because the
+   * journal before a single snapshot is kept.
+   */
   async compactAndPurge(): Promise<Manifest> {
     await this.compact();
     await this.history.claim();

@@ -1,16 +1,19 @@
 /**
- * Clients that ask again and again, each on one connection that it keeps, until nobody listens any more. What they must
- * never meet is a request that was sent and not answered, or one that was carried out for nobody.
+ * Clients that send requests continuously, each on one persistent connection, until the server refuses connections.
+ * No request may be sent without getting an answer, and no command may be executed without one.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { KvClient, type RequestParts } from './kv-client.js';
 import { RespClient } from './resp-client.js';
 
-/** Between two requests of one client: at any moment many connections are idle, and many a request is on its way. */
+/**
+ * The maximum pause between two requests of a client, so that at any moment many connections are idle and many
+ * requests are in flight.
+ */
 const MAX_PAUSE_MS = 8;
 
 export class BusyClients {
-  /** What was asked and not answered, and why. */
+  /** Requests without an answer, with the reason. */
   readonly lost: string[] = [];
   readonly #running: Promise<void>[] = [];
   #answered = 0;
@@ -31,10 +34,10 @@ export class BusyClients {
   }
 
   /**
-   * Clients of the native protocol, each of which counts in a key of its own. No answer of that protocol says that it is the
-   * last, so a command may be sent to who is ending the connection already: it gets no answer, and must not be carried out.
-   * The next count tells, of a later process too.
-   * @param counted by key, what the answers have said so far
+   * RESP clients, each of which increments its own key. RESP has no sign of a last answer, so a command may be sent
+   * while the server closes the connection. Such a command gets no answer and must not be executed; the next
+   * increment, also at a later process, shows this.
+   * @param counted the last answer of each key
    */
   overResp(count: number, { url, password }: { url: string; password: string }, counted: Map<string, number>): void {
     const { hostname: host, port } = new URL(url);
@@ -58,7 +61,7 @@ export class BusyClients {
     }
   }
 
-  /** Resolves when nobody listens to any of them. */
+  /** Resolves when all ports refuse connections. */
   async ended(): Promise<void> {
     await Promise.all(this.#running);
   }
@@ -72,7 +75,7 @@ export class BusyClients {
         const { code, message } = error as NodeJS.ErrnoException;
         if (code === 'ECONNREFUSED') return;
         this.lost.push(`${name}: ${code ?? message}`);
-        // One that goes on would count the same end twice.
+        // A client that continued would record the same end twice.
         return;
       }
       await pause(Math.random() * MAX_PAUSE_MS);

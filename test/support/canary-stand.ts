@@ -1,4 +1,4 @@
-/** A real process whose every secret is known, and all that it prints. */
+/** A real process all of whose secrets are known, and its complete output. */
 import { expect } from 'chai';
 import { Canary } from './canary.js';
 import { eventually } from './eventually.js';
@@ -20,9 +20,9 @@ import { QueueSink } from './queue-sink.js';
 import { ReadSide } from './read-side.js';
 import { MGMT_EMAIL, MGMT_KEY, SEARCH_ENVIRONMENT } from './search-process.js';
 
-/** A tenant's own: it is stored as it is, which shows that the places are looked through. */
+/** A tenant's value, which is stored unchanged. Finding it shows that the files are searched. */
 export const STORED = 'stored-by-a-tenant-0123456789';
-/** Of what is typed by mistake, or sent to somebody else. */
+/** Secrets that are entered in a wrong place, or are sent to another service. */
 export const TYPED = {
   token: 'wrong-token-that-was-typed-0123456789',
   password: 'wrong-password-that-was-typed-0123456789',
@@ -31,14 +31,14 @@ export const TYPED = {
 export const USER_PASSWORD = 'password-of-a-user-0123456789abcdef';
 
 const LONG = { timeoutMs: 20_000, everyMs: 100 };
-/** Lines of a process that are kept to be looked through. */
+/** The number of output lines that are kept for the search. */
 const ALL_LINES = 4999;
 
 export class CanaryStand {
   readonly canary = new Canary();
   millrace!: MillraceProcess;
   readSide!: ReadSide;
-  /** Of all processes that have ended. */
+  /** The output of all ended processes. */
   printed = '';
   logged = '';
 
@@ -65,7 +65,7 @@ export class CanaryStand {
       MILLRACE_QUEUE_READONLY_TOKEN: QUEUE_READONLY_TOKEN,
       MILLRACE_SIGNING_KEY_CURRENT: SIGNING_KEYS.current,
       MILLRACE_SIGNING_KEY_NEXT: SIGNING_KEYS.next,
-      // Everything is in a snapshot, too, and so in the object store.
+      // A small number, so that all data is also in snapshots and so in the object store.
       MILLRACE_SNAPSHOT_ENTRIES: '10',
     };
     const stand = new CanaryStand(dataDir, environment, await QueueSink.listening());
@@ -81,7 +81,7 @@ export class CanaryStand {
     await eventually(() => this.millrace.kv.ask('SET', 'stored', STORED), LONG);
   }
 
-  /** In order, so that everything is written. */
+  /** Stops the process gracefully, so that all data is written. */
   async end(): Promise<void> {
     await this.millrace.kill('SIGTERM');
     const [printed, logged] = [this.millrace.stdout(), this.millrace.stderr()];
@@ -95,7 +95,7 @@ export class CanaryStand {
     await endEverything();
   }
 
-  /** Secrets that an answer shows. */
+  /** Adds the secrets in an answer. */
   addAll(of: string, record: unknown, names: readonly string[]): void {
     for (const name of names) this.canary.add(`${name} of ${of}`, (record as Record<string, unknown>)[name]);
   }
@@ -109,7 +109,7 @@ export function signedIn(key: string): RequestInit {
   return { headers: { authorization: basic(MGMT_EMAIL, key) } };
 }
 
-/** Asks until it is answered so. */
+/** Repeats a request until it has this status. */
 export async function answered(status: number, url: string, init: RequestInit = {}): Promise<Response> {
   return eventually(async () => {
     const answer = await fetch(url, init);

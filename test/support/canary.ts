@@ -1,19 +1,18 @@
 /**
- * Looks for secrets where none may be: in texts, and in every file below a directory, in each spelling that a program
- * might have made of them by accident. A directory of files that nobody could have found anything in proves nothing, so
- * tests look for something that must be there, too.
+ * Searches for secrets in texts and in all files of a directory, in each encoding that a program could have produced
+ * by accident. A search without any hit proves little, so tests also search for a value that must be found.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 
-/** Shorter ones are found by chance. */
+/** The minimum length of a secret; a shorter one could match by chance. */
 const MIN_CHARACTERS = 12;
 const BITS_OF_BASE64 = 6;
 
 export class Canary {
   readonly #secrets = new Map<string, string>();
 
-  /** @throws for a text that is found by chance */
+  /** @throws if the text is so short that it could match by chance */
   add(name: string, text: unknown): string {
     if (typeof text !== 'string' || text.length < MIN_CHARACTERS) throw new Error(`${name} is no secret: ${text}`);
     this.#secrets.set(name, text);
@@ -24,12 +23,12 @@ export class Canary {
     return [...this.#secrets.keys()];
   }
 
-  /** @returns one line for each secret that is in the text */
+  /** @returns one line for each secret in the text */
   inText(where: string, text: string): string[] {
     return this.#in(where, Buffer.from(text));
   }
 
-  /** @param except paths below the directory */
+  /** @param except paths relative to the directory */
   async inFiles(directory: string, except: readonly string[] = []): Promise<string[]> {
     const found: string[] = [];
     for (const path of await filesBelow(directory)) {
@@ -49,7 +48,7 @@ export class Canary {
   }
 }
 
-/** Files below a directory in which a text is found as it is. */
+/** The files of a directory that contain the text unchanged. */
 export async function filesWith(directory: string, text: string): Promise<string[]> {
   const found: string[] = [];
   for (const path of await filesBelow(directory)) {
@@ -58,7 +57,10 @@ export async function filesWith(directory: string, text: string): Promise<string
   return found;
 }
 
-/** As it is, in hexadecimal, in a URL, in two bytes a character, and in base64 wherever in a text it begins. */
+/**
+ * The encodings of a secret: unchanged, hexadecimal, URL-encoded, with two bytes per character, and base64 at any
+ * offset.
+ */
 export function spellingsOf(secret: string): [string, Buffer][] {
   const bytes = Buffer.from(secret);
   const hex = bytes.toString('hex');
@@ -72,7 +74,7 @@ export function spellingsOf(secret: string): [string, Buffer][] {
   ];
   for (const before of [0, 1, 2]) {
     const around = Buffer.concat([Buffer.alloc(before), bytes]);
-    // Characters that hold bits of the secret alone.
+    // Only base64 characters whose bits all belong to the secret are compared.
     const first = Math.ceil((before * 8) / BITS_OF_BASE64);
     const last = Math.floor((around.length * 8) / BITS_OF_BASE64);
     plain.push(['base64', around.toString('base64').slice(first, last)]);

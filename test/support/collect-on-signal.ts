@@ -1,6 +1,6 @@
 /**
- * Loaded ahead of a process that is tested: collects garbage when it is told to by SIGUSR2, so that what it holds can be
- * told from what nobody has needed to collect yet.
+ * Loaded into a tested process: runs a garbage collection at SIGUSR2. Memory in use after it is really held, and not
+ * only uncollected.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

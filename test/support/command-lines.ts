@@ -1,4 +1,4 @@
-/** Commands as they are typed, parsed as the program parses them, with what they do given by the test. */
+/** Parses command lines as the program does, and calls handlers of the test in place of the commands. */
 import { type JournalCommandDeps, journalCommand } from '../../src/cli/journal-command.js';
 import { questionOf } from '../../src/cli/journal-question.js';
 import { commandTree, type RunVerbs } from '../../src/cli/lines/tree.js';
@@ -27,7 +27,7 @@ export function runTyped(argv: readonly string[], runs: Partial<RunVerbs>, outpu
   return runLine(commandTree({ ...NOTHING, ...runs }), argv, output);
 }
 
-/** The same, with what it wrote. */
+/** As `runTyped`, also with the output. */
 export async function typed(argv: readonly string[], runs: Partial<RunVerbs> = {}) {
   let [out, err] = ['', ''];
   const output: Output = {
@@ -42,7 +42,7 @@ export async function typed(argv: readonly string[], runs: Partial<RunVerbs> = {
   return { code, out, err };
 }
 
-/** `millrace journal` with these words. */
+/** Runs `millrace journal` with these words. */
 export function typedJournal(words: readonly string[], deps: JournalCommandDeps): Promise<number> {
   const journal: RunVerb = (verb, asked) => journalCommand(questionOf(verb, asked), deps);
   const output: Output = { write: (text) => void deps.write(text), writeError: (text) => deps.writeError(text) };

@@ -1,7 +1,7 @@
 /**
- * A day of messages and of the meter's records, compressed: the entries that an account's owner would have written, on a
- * real nats-server, folded by the read models into their real files, with every rule that lets go of something at work.
- * What was written is some seconds old in truth; the clock of the rules runs through a day.
+ * A simulated day of messages and meter records: the entries of an account's owner on a real nats-server, folded by
+ * the read models into real files, with all retention rules active. The entries are some seconds old, and the clock
+ * of the rules passes through a day.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -39,18 +39,18 @@ const MIDNIGHT = Date.UTC(2026, 8, 21);
 const HOUR_MS = 3_600_000;
 export const HOURS = 24;
 const BODY_BYTES = 1000;
-/** Messages of one entry. */
+/** The number of messages in one entry. */
 const ENTRY_MESSAGES = 20;
-/** Databases that were used in each second. */
+/** The number of databases used in each second. */
 const DATABASES = 10;
 const COUNTS = { kvShards: 1, queueShards: 1, replicas: 1 };
 
 export interface DayOptions {
-  /** Messages of an hour, each accepted, tried twice and delivered. */
+  /** The number of messages in an hour, each accepted, tried twice and delivered. */
   readonly messages: number;
-  /** Records of the meter's log, of an hour. */
+  /** The number of meter records in an hour. */
   readonly records: number;
-  /** Of the message log. */
+  /** The retention of the message log. */
   readonly retentionMs: number;
   readonly journalTotalBytes: number;
   readonly meterBytes: number;
@@ -59,7 +59,7 @@ export interface DayOptions {
 export class DayOfTraffic {
   #hour = 0;
   #record = 0;
-  /** Of all that was appended to the meter's log. */
+  /** The bytes that were appended to the meter's log. */
   meterBytesWritten = 0;
   readonly #history: ShardHistory;
   readonly #models: ReadModels;
@@ -159,7 +159,7 @@ export class DayOfTraffic {
       );
       await this.#entry(ids.flatMap((id) => [failed(id, atMs, atMs + 1000), started(id, atMs + 1000, 1)]));
       await this.#entry(ids.map((id) => delivered(id, atMs + 1000)));
-      // Somebody looks at the logs while they are written.
+      // The logs are read while they are written.
       await this.#models.events(ACCOUNT, { ...ANYTHING, filter: { messageId: ids.slice(0, 1) } }, 0);
     }
   }
@@ -234,7 +234,7 @@ export class DayOfTraffic {
     await this.journal.truncateFront(QUEUE_SHARD, purgeBelow);
   }
 
-  /** Commands of the day, as the statistics count them. */
+  /** The number of commands of the day in the statistics. */
   async commands(): Promise<number> {
     const { days } = await this.#statistics.database('db-aaaaaaaaaaaaaaaa' as DatabaseId, '1d', this.nowMs - 1);
     return days.reduce((sum, { commands }) => sum + commands, 0);

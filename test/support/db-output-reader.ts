@@ -1,4 +1,4 @@
-/** What `millrace db` prints, read back. */
+/** Parses the output of `millrace db`. */
 
 export interface PrintedCredentials {
   readonly id: string;
@@ -21,7 +21,7 @@ export function credentialsIn(text: string): PrintedCredentials {
   };
 }
 
-/** Commands of today, from the table of `db list`. */
+/** The number of today's commands, from the table of `db list`. */
 export function todayIn(table: string, name: string): number {
   const [heading = '', ...rows] = table.split('\n');
   const at = heading.indexOf('TODAY');

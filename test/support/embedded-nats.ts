@@ -1,4 +1,4 @@
-/** The embedded server of a running process, reached with the credentials that its data directory keeps. */
+/** A connection to the embedded nats-server of a running process, with the credentials in its data directory. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connect, type NatsConnection } from 'nats';

@@ -1,4 +1,4 @@
-/** Failed runs as an owner shows them, and its answers about them. */
+/** Failed runs in an owner's lists, and the owner's answers to commands about them. */
 import type { Envelope, QueueReply } from '../../src/domain/queue/index.js';
 import type { FailedRunView } from '../../src/domain/queue/runs/index.js';
 import type { MessageId, RunId } from '../../src/kernel/index.js';

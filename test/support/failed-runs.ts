@@ -1,14 +1,14 @@
-/** Failed runs on a `WorkflowSpec`, and the calls that are about them. */
+/** Failed runs on a `WorkflowSpec`, and the calls about them. */
 import { expect } from 'chai';
 import type { QueueReply } from '../../src/domain/queue/index.js';
 import type { FailedRunFilter, FailedRunSelector, FailedRunView, RunName } from '../../src/domain/queue/runs/index.js';
 import type { DlqId } from '../../src/kernel/index.js';
 import { answered, entryItem, message, planItem, run, type TriggerOptions, WorkflowSpec } from './workflow-spec.js';
 
-/** The first delivery of the first run that is started. */
+/** The name of the first delivery of the first restarted run. */
 export const AGAIN = 'again#first';
 
-/** Of the run's first delivery, which is not tried again. */
+/** Runs that fail at their first delivery, without retries. */
 export function failedAtFirst(runIds: string[], options: TriggerOptions = {}, spec = new WorkflowSpec()): WorkflowSpec {
   for (const runId of runIds) {
     spec.trigger(runId, { maxRetries: 0, ...options });
@@ -17,7 +17,7 @@ export function failedAtFirst(runIds: string[], options: TriggerOptions = {}, sp
   return spec.forgetNews();
 }
 
-/** Run `r`, after `steps` sequential steps, at the last of them. */
+/** Run `r`, which fails at the last of `steps` sequential steps. */
 export function failedAfter(steps: number, options: TriggerOptions = {}): WorkflowSpec {
   const spec = new WorkflowSpec();
   spec.trigger('r', { maxRetries: 0, ...options });
@@ -29,7 +29,7 @@ export function failedAfter(steps: number, options: TriggerOptions = {}): Workfl
   return spec.forgetNews();
 }
 
-/** Run `r`: two of three announced steps have come to nothing, one failed, one was on its way. */
+/** Run `r` with three announced parallel steps: two have no result, since one failed and one was in progress. */
 export function failedInParallel(): WorkflowSpec {
   const spec = new WorkflowSpec();
   spec.trigger('r', { maxRetries: 0 });
@@ -59,7 +59,7 @@ export interface TakeUpOptions {
   readonly firstId?: string;
 }
 
-/** The first run is `again`. */
+/** Resumes or restarts runs; the first new run is named `again`. */
 export function takeUp(
   spec: WorkflowSpec,
   how: 'resume' | 'restart',
@@ -99,7 +99,7 @@ export function listed(
 export const failedIds = (spec: WorkflowSpec, filter: FailedRunFilter = {}): string[] =>
   listed(spec, byFilter(filter)).map(({ runId }) => runId);
 
-/** Live, replayed and rebuilt states are one: also in what they hold of bodies. */
+/** Expects that the live, replayed and restored states are equal, also in the bodies that they refer to. */
 export function expectConserved(spec: WorkflowSpec): void {
   const { queue } = spec;
   const digest = queue.digest();

@@ -1,6 +1,6 @@
 /**
- * A wrong wall clock for one process, by Debian's libfaketime: off from its start on, or set while it runs. Its
- * monotonic clock stays right, as it does when somebody sets the clock of a machine.
+ * A wrong wall clock for one process, by Debian's libfaketime, from its start on or changed while it runs. The
+ * monotonic clock stays right, as on a machine whose clock is changed.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { type Environment, temporaryDirectory } from './millrace-process.js';
 
 const LIBRARIES = '/usr/lib';
-/** In the folder of the machine's architecture; the one for programs with threads. */
+/** The library for programs with threads, in the folder of the machine's architecture. */
 const LIBRARY = 'faketime/libfaketimeMT.so.1';
-/** For how long the library believes what it last read, seconds. */
+/** The time in seconds for which the library uses its last read value. */
 const CACHE_SECONDS = 1;
 
 export class FakeTime {
@@ -19,7 +19,7 @@ export class FakeTime {
     private readonly library: string,
   ) {}
 
-  /** @throws when libfaketime is not installed */
+  /** @throws if libfaketime is not installed */
   static async create(): Promise<FakeTime> {
     const library = readdirSync(LIBRARIES)
       .map((folder) => join(LIBRARIES, folder, LIBRARY))
@@ -30,7 +30,7 @@ export class FakeTime {
     return time;
   }
 
-  /** For the process whose clock it is. */
+  /** The environment of the process whose clock is changed. */
   get env(): Environment {
     return {
       LD_PRELOAD: this.library,
@@ -41,10 +41,10 @@ export class FakeTime {
     };
   }
 
-  /** Within a second the clock is so far ahead of the right one. */
+  /** Sets the difference to the right time; the change takes effect within a second. */
   async setAhead(ms: number): Promise<void> {
     const text = `${ms < 0 ? '-' : '+'}${(Math.abs(ms) / 1000).toFixed(3)}\n`;
-    // Never half a number.
+    // The rename prevents a read of an incomplete number.
     await writeFile(`${this.file}.new`, text);
     await rename(`${this.file}.new`, this.file);
   }

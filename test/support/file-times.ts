@@ -1,6 +1,7 @@
 /**
- * Loaded before the tests: with `TEST_TIMES=<file>` a line is added to that file for each test file, `<ms> <processor ms> <test file>`.
- * CI lists the slowest of them. The processor time includes that of the programs that the file started, once they have ended. A test has all that came before it since the last one, so hooks and loading are counted.
+ * Loaded before the tests: with `TEST_TIMES=<file>` each test file adds the line `<ms> <processor ms> <test file>` to
+ * that file. CI lists the slowest test files. The processor time includes ended child processes. The time between two
+ * tests, such as hooks and loading, counts for the later test.
  */
 import { appendFileSync } from 'node:fs';
 import { relative } from 'node:path';
@@ -17,7 +18,10 @@ function hooksThatWriteTo(path: string): RootHookObject {
   let beganProcessorMs = processorMsWithEndedChildren();
   let endedMs = beganMs;
   let endedProcessorMs = beganProcessorMs;
-  /** A run that is killed has lost one file at most. In parallel mode `afterAll` comes after each file, else after the last. */
+  /**
+   * Writes the line of a test file as soon as the next file starts, so that a killed run loses the line of one file
+   * only. In parallel mode `afterAll` runs after each file, otherwise after the last.
+   */
   const write = (): void => {
     if (file === undefined) return;
     const times = [endedMs - beganMs, endedProcessorMs - beganProcessorMs].map(Math.round);

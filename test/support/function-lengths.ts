@@ -1,13 +1,15 @@
-/** The functions of a source, their lengths and parameters, read from its text: a formatter has laid it out. */
+/**
+ * Reads functions, their lengths and their parameters from the text of a source. It relies on the formatter's layout.
+ */
 
 export interface FunctionLength {
   readonly line: number;
   readonly name: string;
-  /** From its name to its closing brace. */
+  /** The number of lines from the name to the closing brace. */
   readonly lines: number;
 }
 
-/** Of a line that ends in an opening brace: what comes before the parameters. */
+/** Matches the part before the parameters in a line that ends with an opening brace. */
 const HEAD = /^ *(?:[a-z]+ )*(?:function\*? ?)?[*#]*([\w$]*)[<(]/;
 const NO_FUNCTION = /^ *(?:\} )?(?:if|for|while|switch|catch|else|do|try|return|throw)\b|\b(?:class|interface) /;
 
@@ -36,7 +38,7 @@ export interface ParameterCount {
   readonly parameters: number;
 }
 
-/** Text without parameters of its own: comments, strings and regular expressions. */
+/** Matches text that cannot contain parameters: comments, strings and regular expressions. */
 const OPAQUE =
   /\/\*[\s\S]*?\*\/|\/\/.*$|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|(?<=[=(,:?!&|] ?)\/(?![/*])(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\//gm;
 /** The first parameter of a declaration has a type or a default; the first argument of a call has neither. */
@@ -54,7 +56,7 @@ export function parameterCounts(text: string): ParameterCount[] {
   });
 }
 
-/** The text between two brackets at its outermost commas, and where it ends. */
+/** Splits the text between two brackets at its outermost commas, and returns the parts and the end of the text. */
 function partsFrom(code: string, open: number): { readonly parts: string[]; readonly end: number } {
   const parts: string[] = [];
   let depth = 0;

@@ -1,4 +1,4 @@
-/** A journal whose every append waits until the test says what becomes of it. */
+/** A journal in which each append waits until the test decides its outcome. */
 
 import type { ShardName } from '../../src/kernel/index.js';
 import type { AppendOutcome, Clock, Journal, Timers } from '../../src/ports/index.js';
@@ -7,18 +7,18 @@ import { MemoryJournal } from './memory/index.js';
 export interface HeldAppend {
   readonly bytes: Uint8Array;
   readonly expectedLast: number;
-  /** Stores it and says so. */
+  /** Stores the entry and answers. */
   ack(): Promise<void>;
-  /** Stores it and loses the answer. */
+  /** Stores the entry and drops the answer. */
   loseAck(): Promise<void>;
-  /** Loses it on the way. */
+  /** Drops the request. */
   loseRequest(): void;
   answer(outcome: AppendOutcome): void;
 }
 
 export class HeldJournal implements Journal {
   readonly held: HeldAppend[] = [];
-  /** While true, appends are stored at once. */
+  /** While true, appends are stored immediately. */
   isOpen = true;
   readonly #memory: MemoryJournal;
 

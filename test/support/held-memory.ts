@@ -1,11 +1,11 @@
-/** What a thing that was just made keeps in memory, counted after everything else has been collected. */
+/** Measures the memory of a new value, after a garbage collection of everything else. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** Bytes of heap and of buffers. What is made is held until they are counted. */
+/** The bytes of heap and buffers that the made value holds. */
 export function bytesHeldBy(make: () => unknown): number {
   const before = usedBytes();
   const made = [make()];
@@ -14,7 +14,10 @@ export function bytesHeldBy(make: () => unknown): number {
   return held;
 }
 
-/** Bytes that some work allocates, kept or not. Let it be less than a nursery, which is empty when it begins. */
+/**
+ * The bytes that a piece of work allocates. They must be less than the size of the young generation, which is empty
+ * at the start.
+ */
 export function bytesAllocatedBy(work: () => void): number {
   const before = usedBytes();
   work();
@@ -23,7 +26,7 @@ export function bytesAllocatedBy(work: () => void): number {
 }
 
 function usedBytes(): number {
-  // A second time, because what is freed by a finalizer goes with the next.
+  // Collects twice, because memory that finalizers release is freed by the next collection.
   for (let i = 0; i < 2; i += 1) collect();
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;

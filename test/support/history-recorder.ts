@@ -1,4 +1,4 @@
-/** Clients that work on few keys at once and write down when they asked, when they heard, and what. */
+/** Clients that operate concurrently on few keys and record the start, the end and the result of each operation. */
 import type { KvClient, Words } from './kv-client.js';
 import { checkLinearizability, type Operation, type Verdict } from './linearizability.js';
 import {
@@ -14,7 +14,10 @@ import {
 } from './linearizability-models.js';
 import type { SeededRandom } from './seeded-random.js';
 
-/** How long after an answer of unknown outcome something may still come of it, and after a call that nobody answered. */
+/**
+ * The time in which an operation of unknown outcome may still take effect: after an answer that says so, and after a
+ * call without an answer.
+ */
 const FINAL_AFTER_MS = { answered: 1000, cut: 30_000 };
 const ANSWERED = /^status \d/;
 
@@ -27,13 +30,13 @@ export class HistoryRecorder {
   #working: Promise<void>[] = [];
 
   constructor(
-    /** Distinct between recorders that work on one database. */
+    /** The prefix of the keys; recorders of one database have different ones. */
     private readonly prefix: string,
     private readonly random: SeededRandom,
     private readonly keys: number,
   ) {}
 
-  /** @param clients each asks one thing at a time */
+  /** @param clients each sends one operation at a time */
   start(clients: readonly KvClient[], paceMs: number): void {
     this.#working = clients.map(async (client, index) => {
       while (!this.#isStopping) {
@@ -48,7 +51,7 @@ export class HistoryRecorder {
     await Promise.all(this.#working);
   }
 
-  /** Of registers, counters and lists, in this order. */
+  /** The verdicts of registers, counters and lists, in this order. */
   verdicts(): Verdict[] {
     return [
       checkLinearizability(this.registers, registerModel),
@@ -57,12 +60,12 @@ export class HistoryRecorder {
     ];
   }
 
-  /** Operations that were done, or may have been. */
+  /** The number of operations that were or may have been executed. */
   get recorded(): number {
     return this.registers.length + this.counters.length + this.lists.length;
   }
 
-  /** Of unknown outcome. */
+  /** The number of operations with an unknown outcome. */
   get open(): number {
     const all = [...this.registers, ...this.counters, ...this.lists];
     return all.filter(({ returned }) => returned === undefined).length;
@@ -89,7 +92,7 @@ export class HistoryRecorder {
     await this.#record(this.registers, client, name, key, input, words);
   }
 
-  /** As many are taken as are pushed, so that lists stay short. */
+  /** Pops are as frequent as pushes, so that lists stay short. */
   #listStep(key: string): { input: ListInput; words: Words } {
     this.#values += 1;
     const value = `e${this.#values}`;
@@ -133,7 +136,7 @@ export class HistoryRecorder {
   ): Promise<void> {
     const calledAt = performance.now();
     const outcome = await client.command(...words);
-    // What was surely not done has no place in a history.
+    // An operation that was certainly not executed is left out of the history.
     if (outcome.kind === 'refused') return;
     const [operation, at] = [{ client: name, key, input, calledAt }, performance.now()];
     if (outcome.kind === 'done') history.push({ ...operation, returned: { at, output: outcome.result as Output } });

@@ -1,4 +1,4 @@
-/** A real OpenID provider on loopback, with people by name; signing in there is one call without a browser. */
+/** A real OpenID provider on loopback with named users; a sign-in takes one call and no browser. */
 import { createServer, type Server } from 'node:http';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import Provider, { type Configuration } from 'oidc-provider';
@@ -13,11 +13,11 @@ const REQUEST_MS = 10_000;
 
 export class IdentityProviderStand {
   readonly people = new Map<string, Person>();
-  /** Seconds; read when a token is issued. */
+  /** The lifetime of access tokens in seconds, read when a token is issued. */
   accessSeconds = 3600;
-  /** Answers all requests instead of the provider. */
+  /** If set, answers all requests in place of the provider. */
   instead: ((url: string) => { readonly status: number; readonly body: string } | undefined) | undefined;
-  /** Access tokens for resources have the e-mail and the groups of the person. */
+  /** If true, access tokens for resources contain the user's e-mail address and groups. */
   tellsGroups = false;
   readonly #keys = generateKeyPair('RS256', { extractable: true });
   #server: Server | undefined;
@@ -43,7 +43,7 @@ export class IdentityProviderStand {
     await new Promise((resolve) => this.#server?.close(resolve));
   }
 
-  /** A token as the provider signs it. @param key default: its own */
+  /** A token signed as the provider does. @param key the provider's own by default */
   async tokenOf(claims: JWTPayload, key?: Awaited<ReturnType<typeof generateKeyPair>>['privateKey']): Promise<string> {
     const nowS = Math.floor(Date.now() / 1000);
     const all = { iss: this.issuer, iat: nowS, exp: nowS + 600, client_id: ASSISTANT, ...claims };
@@ -51,7 +51,7 @@ export class IdentityProviderStand {
     return new SignJWT(all).setProtectedHeader(header).sign(key ?? (await this.#keys).privateKey);
   }
 
-  /** As a JSON list for the setting, with the rules. */
+  /** The value of the setting, a JSON list with the role rules. */
   setting(roles: readonly object[], over: object = {}): string {
     const { issuer } = this;
     return JSON.stringify([
@@ -60,8 +60,8 @@ export class IdentityProviderStand {
   }
 
   /**
-   * Signs the person in, as a browser that follows redirects and fills in the forms of the provider.
-   * @returns the address of the callback, with the provider's answer
+   * Signs a user in, as a browser does that follows redirects and fills in the provider's forms.
+   * @returns the URL of the callback with the provider's answer
    */
   signIn(url: string, name: string): Promise<string> {
     return this.#filledIn(url, name, () => false);
@@ -104,7 +104,7 @@ export class IdentityProviderStand {
     throw new Error(`the provider does not lead back: ${at}`);
   }
 
-  /** Confirms the code of a device in the same way. */
+  /** Confirms a device code in the same way. */
   async confirmDevice(url: string, name: string): Promise<void> {
     await this.#filledIn(url, name, (page) => page.includes('signed in') || page.includes('Sign-in Success'));
   }
@@ -165,7 +165,7 @@ export class IdentityProviderStand {
   }
 }
 
-/** A program without a secret, which proves itself with PKCE. */
+/** A client without a secret, which uses PKCE. */
 export const ASSISTANT = 'assistant';
 export const ASSISTANT_CALLBACK = 'http://127.0.0.1:2/callback';
 const KEY_ID = 'key-of-tests';

@@ -1,18 +1,18 @@
 /**
- * Which files of `src` import which, read from their text, and the circles among them.
+ * The imports between the files of `src`, read from their text, and the cycles among them.
  *
- *  - By value: what is loaded. `import type` and `export type` are gone when the program runs; a list in braces in which
- *    every name is a type is not, because the compiler keeps such an import for what it does when it is loaded.
- *  - By type: what has to be understood together. That counts every import.
+ *  - By value: files that are loaded. `import type` and `export type` do not exist at run time. An import of a list in
+ *    which every name is a type still does, because the compiler keeps it for its side effects.
+ *  - By type: files that are read together. Every import counts.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
 export interface Import {
-  /** Below `src`, as `target`. */
+  /** A path relative to `src`, as `target` is. */
   readonly file: string;
   readonly specifier: string;
-  /** Undefined: not a file of ours. */
+  /** Undefined if the import is not a file of the project. */
   readonly target: string | undefined;
   readonly isOfType: boolean;
 }
@@ -20,7 +20,7 @@ export interface Import {
 const SRC = resolve('src');
 const IMPORT = /^[ \t]*(?:import|export)\b(\s+type\b)?(?:[^;'"]*?\sfrom)?\s*'([^']+)'|\bimport\('([^']+)'\)/gm;
 
-/** The sources below `src`. */
+/** The source files below `src`. */
 export function sources(folder = SRC): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
@@ -45,13 +45,15 @@ export function importsIn(file: string, text: string): Import[] {
   });
 }
 
-/** What a path in an import stands for: the console's pages are `.tsx`. */
+/** The source file of an imported path; the console's pages are `.tsx`. */
 function sourceOf(path: string): string {
   const isPage = path.startsWith('console/') && existsSync(join(SRC, path.replace(/\.js$/, '.tsx')));
   return path.replace(/\.js$/, isPage ? '.tsx' : '.ts');
 }
 
-/** @returns every group of files of which each reaches each other one (Tarjan's components), its files in order */
+/**
+ * @returns the cycles: groups of files each of which reaches every other one (Tarjan's components), with sorted files
+ */
 export function circles(imports: readonly Import[]): string[][] {
   const targets = new Map<string, string[]>();
   for (const { file, target } of imports) {
@@ -80,7 +82,7 @@ export function circles(imports: readonly Import[]): string[][] {
   return found;
 }
 
-/** @returns the rooms of which each imports the other, imports of types included */
+/** @returns pairs of folders that import each other, imports of types included */
 export function mutualPairs(imports: readonly Import[], roomOf: (file: string) => string): string[] {
   const edges = new Set<string>();
   for (const { file, target } of imports) if (target !== undefined) edges.add(`${roomOf(file)} ${roomOf(target)}`);

@@ -1,4 +1,4 @@
-/** What an import goes into, and `millrace import` as it is typed. */
+/** The target of an import, and the command `millrace import`. */
 import { importCommand } from '../../src/cli/import/import-command.js';
 import type { Output } from '../../src/cli/parser.js';
 import { runTyped } from './command-lines.js';
@@ -18,7 +18,7 @@ export async function startImportStand(): Promise<ImportStand> {
   return { face, port: face.port, password: PASSWORD, url, stop: () => face.stop() };
 }
 
-/** `millrace import <source> --to <the stand> …` */
+/** Runs `millrace import <source> --to <the stand> …`. */
 export async function importInto({ url }: Pick<ImportStand, 'url'>, source: string, ...more: readonly string[]) {
   let [out, err] = ['', ''];
   const output: Output = {

@@ -1,4 +1,4 @@
-/** A nats-server with the streams of a cluster, and a process's connections and stores on it. */
+/** A nats-server with the streams of a cluster, and the connections and stores of a process on it. */
 import {
   connect,
   initCluster,

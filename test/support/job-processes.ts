@@ -1,10 +1,10 @@
-/** The processes that a process of ours has started for a job each: the compactor's, those that keep moments. */
+/** Finds the child processes that a Millrace process has started for single jobs: compaction and backups. */
 import { readdir, readFile } from 'node:fs/promises';
 
-/** Of /proc/<pid>/stat, counted from the state. */
+/** The index of the parent's process id in /proc/<pid>/stat, counted from the state. */
 const PARENT_FIELD = 1;
 
-/** @returns their ids; most of the time there are none */
+/** @returns the process ids; usually there are none */
 export async function jobProcessesOf(pid: number): Promise<readonly number[]> {
   const all = (await readdir('/proc')).map(Number).filter((other) => other > 0);
   const found = await Promise.all(all.map(async (other) => ((await isJobOf(pid, other)) ? [other] : [])));

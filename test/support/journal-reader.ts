@@ -1,4 +1,4 @@
-/** Reads the journals of an installation straight from its NATS, beside the processes that write them. */
+/** Reads the journals of an installation directly from its nats-server, while processes write them. */
 import {
   connect,
   JetStreamJournal,
@@ -14,9 +14,9 @@ import type { Log } from '../../src/ports/index.js';
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => silent };
 
 export interface JournalReader {
-  /** Every entry that is still kept. @throws JOURNAL_DAMAGED where the chain does not hold */
+  /** All stored entries. @throws JOURNAL_DAMAGED if the chain does not verify */
   entries(shard: string): Promise<ReadEntry[]>;
-  /** One line for each thing that is wrong. */
+  /** @returns one line for each defect */
   findings(shard: string): Promise<string[]>;
   close(): Promise<void>;
 }
@@ -42,7 +42,7 @@ export async function openJournalReader(options: NatsOptions, prefix = ''): Prom
   };
 }
 
-/** Epochs whose entries have more than one writer, or that go back: what fencing must make impossible. */
+/** Epochs with several writers, and epochs that decrease; fencing must prevent both. */
 export function ownershipViolations(entries: readonly ReadEntry[]): string[] {
   const writerByEpoch = new Map<number, string>();
   const violations: string[] = [];

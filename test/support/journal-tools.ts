@@ -1,4 +1,4 @@
-/** What `millrace journal` needs beside a journal, in memory: leases, a key for checkpoints, files. */
+/** In-memory parts that `millrace journal` needs in addition to a journal: leases, a key for checkpoints, and files. */
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import type { JournalCommandDeps } from '../../src/cli/journal-command.js';
 import { fingerprintOf } from '../../src/journal/index.js';
@@ -6,7 +6,7 @@ import { MillraceError, type ShardName } from '../../src/kernel/index.js';
 import { foldOfPartition } from '../../src/replay/index.js';
 import { MemoryLeaseStore } from './memory/index.js';
 
-/** Later than whatever a test's history says. */
+/** An instant later than any in a test's history. */
 const LATE_MS = 4_000_000_000_000;
 
 export interface JournalTools
@@ -15,7 +15,7 @@ export interface JournalTools
     'foldFactory' | 'shards' | 'logs' | 'clock' | 'random' | 'checkpoints' | 'serveReplay' | 'progress'
   > {
   readonly leases: MemoryLeaseStore;
-  /** By path. */
+  /** The files, by path. */
   readonly files: Map<string, string>;
 }
 

@@ -1,4 +1,4 @@
-/** Says what of a value does not fit a JSON schema, as far as the OpenAPI document uses the language. */
+/** Checks a value against a JSON schema, for the subset of the language that the OpenAPI document uses. */
 type Schema = Readonly<Record<string, unknown>>;
 type Combining = 'allOf' | 'anyOf' | 'oneOf';
 
@@ -29,7 +29,7 @@ const KNOWN_WORDS = new Set([
   ...['minLength', 'maxLength', 'minimum', 'maximum', 'minItems', 'maxItems', 'uniqueItems', 'additionalProperties'],
 ]);
 
-/** @param definitions by the last part of their reference. @returns one line for each misfit, with its place */
+/** @param definitions by the last part of their reference. @returns one line for each violation, with its path */
 export function misfits(
   value: unknown,
   schema: Schema,
@@ -79,7 +79,7 @@ function ofBounds(value: unknown, schema: Schema, at: string): string[] {
   return size < low || size > high ? [`${at}: ${size} is not from ${low} to ${high}`] : [];
 }
 
-/** Members that no schema names are misfits: a document that leaves out what is answered is wrong too. */
+/** Members without a schema are violations: a document that leaves out a part of an answer is wrong too. */
 function ofMembers(
   value: unknown,
   {

@@ -1,6 +1,6 @@
 /**
- * An engine on a bench: a clock that stands still, chosen randomness, readable replies and effects, and
- * the one law all commands keep: their effects, replayed into another engine, give the same keyspace.
+ * An engine with a fixed clock, seeded randomness, and readable replies and effects. After each command it checks the
+ * law of all commands: a replay of their effects in another engine gives the same keyspace.
  */
 import { expect } from 'chai';
 import { AccountRefusals, QueueMessages } from '../../src/actors/kv-shard/index.js';
@@ -33,9 +33,9 @@ const FACTS: ServerInfo = {
 
 export class KvBench {
   nowMs = NOW;
-  /** Who asks; a plain REST caller unless a test says otherwise. */
+  /** The caller of commands; a REST client by default. */
   caller: Caller = {};
-  /** Told of each effect's words. */
+  /** Called with the words of each effect. */
   onEffect: (words: ByteString[]) => void = () => {};
   readonly engine: KvEngine;
   readonly #mirror: KvEngine;
@@ -46,19 +46,19 @@ export class KvBench {
     this.#mirror = new KvEngine(seededRandom(seed), FACTS);
   }
 
-  /** Runs words as a client's, then replays what they recorded and compares the two keyspaces. */
+  /** Runs a client's command, replays its effects and compares the two keyspaces. */
   run(words: readonly ByteString[]): { reply: Reply; effects: string[] } {
     return this.execute(admit(words), words);
   }
 
-  /** @param spec also of a command that an endpoint sends for a client */
+  /** @param spec may also be a command that an endpoint sends for a client */
   execute(spec: CommandSpec | ErrorReply, words: readonly ByteString[]): { reply: Reply; effects: string[] } {
     if (spec instanceof ErrorReply) return { reply: spec, effects: [] };
     const reply = this.engine.execute(spec, words, this.nowMs, this.caller) as Reply;
     return { reply, effects: this.#replayEffects() };
   }
 
-  /** Removes at most so many keys that are due, as the owner of a partition does now and then. */
+  /** Removes at most `limit` expired keys, as the owner of a partition does at intervals. */
   expireDue(limit: number): string[] {
     this.engine.removal.expireDue(this.nowMs, limit);
     return this.#replayEffects();
@@ -78,14 +78,14 @@ export class KvBench {
     return this.run(wordsOf(line, this.nowMs));
   }
 
-  /** @throws AssertionError when the replayed effects give another keyspace than the commands did */
+  /** @throws AssertionError if the replayed effects give another keyspace than the commands */
   expectReplayed(): void {
     expect(digestOf(this.#mirror), 'digest of the replayed effects').to.equal(digestOf(this.engine));
     expect(this.#mirror.keyspace.size).to.equal(this.engine.keyspace.size);
     expect(this.#mirror.keyspace.bytes, 'bytes of the replayed effects').to.equal(this.engine.keyspace.bytes);
   }
 
-  /** @throws AssertionError when the commands that are to rebuild it all give another keyspace */
+  /** @throws AssertionError if the commands that rebuild the keyspace give another one */
   expectRebuilt(): void {
     const rebuilt = new KvEngine(seededRandom(1), FACTS);
     for (const words of rebuildingPreamble(this.engine)) rebuilt.replay(words);
@@ -97,7 +97,7 @@ export class KvBench {
   }
 }
 
-/** Composes messages for an account without peculiarities. One host is forbidden. */
+/** Composes messages for an account with default settings. The host forbidden.example is refused. */
 export function messagesOf(seed: number, refusals = new AccountRefusals()): QueueMessages {
   const terms = { state: 'active', limits: DEFAULT_ACCOUNT_LIMITS, centsPer100kMessages: 0 } as const;
   return new QueueMessages(
@@ -111,7 +111,7 @@ export function messagesOf(seed: number, refusals = new AccountRefusals()): Queu
   );
 }
 
-/** A reply as cases write it. */
+/** Converts a reply to the form that cases have. */
 export function readable(given: Reply): unknown {
   const reply = flatten(given);
   if (reply instanceof SimpleString) return `+${reply.text}`;
@@ -120,7 +120,7 @@ export function readable(given: Reply): unknown {
   return typeof reply === 'object' ? reply.map(readable) : reply;
 }
 
-/** xorshift: the same numbers from the same seed, everywhere. */
+/** A xorshift generator: the same seed gives the same numbers on every machine. */
 export function seededRandom(seed: number): { bytes(count: number): Uint8Array; float(): number } {
   let state = seed | 0 || 1;
   const float = (): number => {

@@ -1,26 +1,28 @@
 /**
- * A case of the key-value engine, as data: given a keyspace, when a command runs, then a reply and
- * effects. The specs run cases against the engine alone; the differential tests send the same commands
- * to a real server and compare.
+ * A case of the key-value engine as data: a given keyspace, a command, and the expected reply and effects. The specs
+ * run cases on the engine alone; the differential tests send the same commands to a real server and compare.
  *
- * A line of words is split at blanks; `''` is the empty word, `\xNN` a byte.
- * `@+500` and `@-500` are instants in milliseconds around now, `@s+5` in seconds.
+ * A line of words is split at blanks; `''` is the empty word, `\xNN` a byte. `@+500` and `@-500` are instants in
+ * milliseconds around now, `@s+5` in seconds.
  */
 export interface KvCase {
   readonly title: string;
-  /** Lines run before, whose replies do not matter. */
+  /** Commands that run first; their replies are not checked. */
   readonly given: readonly string[];
-  /** The command, as a line or as words. */
+  /** The tested command, as a line or as words. */
   readonly when: string | readonly string[];
   readonly then: Expected;
-  /** Lines of the effects the command records; left out where the case is about the reply. */
+  /** The recorded effects, one per line; undefined if only the reply is tested. */
   readonly effects?: readonly string[];
 }
 
-/** Readable replies: `+status`, `-error`, bulk strings as they are, numbers, null, lists; or a check of one's own. */
+/**
+ * Readable replies: `+status`, `-error`, plain bulk strings, numbers, null, lists; or a function that checks the
+ * reply.
+ */
 export type Expected = string | number | bigint | null | readonly Expected[] | ((reply: unknown) => boolean);
 
-/** The instant of every spec: replies that name instants can be written down. */
+/** The fixed time of all specs, so that expected replies can contain instants. */
 export const NOW = 1_900_000_000_000;
 
 export function kvCase(

@@ -1,9 +1,9 @@
 /**
- * A small client of the kv face for tests that must know what an answer means: done, surely not done, or
- * unknown. It repeats nothing by itself.
+ * A small client of the key-value REST API for tests that need the exact outcome of each call: done, certainly not
+ * done, or unknown. It does not repeat calls.
  *
- *  KC1 a request is refused only when the server says in words that nothing happened, or was never reached
- *  KC2 whatever else goes wrong is unknown: a reset, a timeout, a status nobody documented
+ *  KC1 a request counts as refused only if the server says that it had no effect, or if it did not reach the server
+ *  KC2 any other failure is unknown: a reset connection, a timeout, an undocumented status
  */
 import { Agent, request } from 'node:http';
 
@@ -21,9 +21,9 @@ export interface RawAnswer {
 export interface KvClientOptions {
   readonly url: string;
   readonly token: string;
-  /** Requests at the same time; more wait inside the client. */
+  /** The maximum of concurrent requests; further ones wait in the client. */
   readonly connections?: number;
-  /** Above what a server holds a request for. */
+  /** The time limit, longer than a server holds a request. */
   readonly timeoutMs?: number;
 }
 
@@ -37,11 +37,14 @@ export type Words = readonly (string | number)[];
 
 const DEFAULT_TIMEOUT_MS = 15_000;
 
-/** What the faces say when they have done nothing. */
+/** The error texts of requests that had no effect. */
 export const NOTHING_HAPPENED =
   /nothing was executed|was not executed|nothing was done|was not carried out|outcome=not-applied/;
 
-/** A server ends idle connections after 75 s. The client is earlier, so that no request is sent at that moment. */
+/**
+ * The server closes idle connections after 75 s. The client closes them earlier, so that no request is sent while the
+ * server closes.
+ */
 const IDLE_MS = 20_000;
 
 export class KvClient {
@@ -55,12 +58,12 @@ export class KvClient {
     return this.options.url;
   }
 
-  /** One command, as a JSON body. */
+  /** Sends one command as a JSON body. */
   command(...words: Words): Promise<Outcome> {
     return this.#outcome('/', words);
   }
 
-  /** `result` is the array of items as they were sent: `{result}` or `{error}` each. */
+  /** Sends a pipeline; `result` is the array of items, `{result}` or `{error}` each. */
   pipeline(commands: readonly Words[]): Promise<Outcome> {
     return this.#outcome('/pipeline', commands);
   }
@@ -69,14 +72,14 @@ export class KvClient {
     return this.#outcome('/multi-exec', commands);
   }
 
-  /** The result of a command that has to succeed. @throws otherwise, saying how it went */
+  /** Returns the result of a command that must succeed. @throws with the outcome otherwise */
   async ask(...words: Words): Promise<unknown> {
     const outcome = await this.command(...words);
     if (outcome.kind === 'done') return outcome.result;
     throw new Error(`${words.slice(0, 2).join(' ')}: ${describeOutcome(outcome)}`);
   }
 
-  /** Values of many keys, in their order; null for those that are not there. */
+  /** The values of many keys in their order; null for missing keys. */
   async values(keys: readonly string[], keysPerCommand = 500): Promise<(string | null)[]> {
     const values: (string | null)[] = [];
     for (let at = 0; at < keys.length; at += keysPerCommand) {
@@ -85,7 +88,7 @@ export class KvClient {
     return values;
   }
 
-  /** Any request at all. @throws what the socket throws */
+  /** Sends any request. @throws the error of the socket */
   raw(path: string, { method = 'GET', headers = {}, body }: RequestParts = {}): Promise<RawAnswer> {
     const { url, token, timeoutMs = DEFAULT_TIMEOUT_MS } = this.options;
     return new Promise((resolve, reject) => {
@@ -102,7 +105,7 @@ export class KvClient {
           );
         },
       );
-      // Of the whole exchange, not of its silences.
+      // The time limit applies to the whole exchange and not to idle times.
       const timer = setTimeout(() => sent.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
       sent.on('close', () => clearTimeout(timer));
       sent.on('error', reject);
@@ -120,7 +123,7 @@ export class KvClient {
       return outcomeOf(answer.status, answer.body.toString('utf8'));
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
-      // Nobody listened, so nobody read it.
+      // A refused connection means that the request was not received.
       if (code === 'ECONNREFUSED') return { kind: 'refused', status: 0, why: message };
       return { kind: 'unknown', why: message };
     }

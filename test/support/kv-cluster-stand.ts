@@ -1,4 +1,4 @@
-/** Several processes with the whole runtime on memory adapters and manual time: for specs of ownership. */
+/** Several processes with the whole runtime on in-memory adapters and manual time, for specs of ownership. */
 import {
   type GaugedOwner,
   KvFold,
@@ -47,7 +47,7 @@ export class KvClusterStand {
     this.journal.createStream(SHARD);
   }
 
-  /** @param aheadMs  how far its machine's clock is ahead of the right time */
+  /** @param aheadMs the difference of the machine's clock to the right time */
   async start(aheadMs = 0, planes: readonly Plane[] = ['kv'], place?: Place): Promise<KvProcess> {
     const process = new KvProcess(this, this.processes.length + 1, aheadMs, planes, place);
     this.processes.push(process);
@@ -56,7 +56,7 @@ export class KvClusterStand {
     return process;
   }
 
-  /** The processes that serve the shard now. */
+  /** The processes that currently serve the shard. */
   owners(): KvProcess[] {
     return this.processes.filter(({ host }) => host.actorOf(SHARD)?.state === 'serving');
   }
@@ -69,7 +69,7 @@ export class KvClusterStand {
 }
 
 export class KvProcess {
-  /** How far the machine's wall clock is ahead; tests change it. */
+  /** The difference of the machine's wall clock to the right time; tests change it. */
   aheadMs: number;
   readonly clock: GuardedClock;
   readonly clocks: ClockWatch;
@@ -153,7 +153,7 @@ export class KvProcess {
     this.host.start();
   }
 
-  /** What it owns, in whatever state. */
+  /** The owned shards, in any state. */
   owned(): GaugedOwner[] {
     return this.host.actors().flatMap((actor) => {
       const plane = this.#planes.get(actor);
@@ -161,12 +161,12 @@ export class KvProcess {
     });
   }
 
-  /** Cut off from the others, though its NATS answers. */
+  /** Disconnects the process from the others; its NATS connection still works. */
   disconnect(): void {
     this.bus.setConnected(false);
   }
 
-  /** Killed: it says nothing and stores nothing any more. */
+  /** Kills the process: it sends and stores no more data. */
   kill(): void {
     this.#isKilled = true;
     this.disconnect();

@@ -1,4 +1,4 @@
-/** A key-value face on a free port over engines in memory, and ways to talk to it byte by byte. */
+/** A key-value endpoint on a free port with in-memory engines, and functions to send raw bytes to it. */
 import http from 'node:http';
 import { SubscriptionRegistry } from '../../src/actors/kv-shard/index.js';
 import { createKvServer, type KvServer, type KvServerParts } from '../../src/edge/index.js';
@@ -11,7 +11,7 @@ import { realTime } from './real-time.js';
 
 export const TOKEN = 'standard-token';
 export const READ_ONLY_TOKEN = 'read-only-token';
-/** Opens a database of three partitions. */
+/** The token of a database with three partitions. */
 export const WIDE_TOKEN = 'wide-token';
 
 export interface Answer {
@@ -25,11 +25,11 @@ export interface RequestOptions {
   readonly method?: string;
   readonly headers?: http.OutgoingHttpHeaders;
   readonly body?: string | Buffer;
-  /** Undefined: the standard token; null: none. */
+  /** Undefined for the standard token, null for none. */
   readonly token?: string | null;
 }
 
-/** Remembers what was logged. */
+/** A log that keeps its lines. */
 export class MemoryLog implements Log {
   readonly lines: { level: string; event: string; fields: unknown }[] = [];
   debug = (event: string, fields?: unknown) => this.#note('debug', event, fields);
@@ -47,9 +47,9 @@ export class KvEndpointHarness {
   readonly events = new SubscriptionRegistry(this.gateway, realTime, new MemoryLog(), 'edge-test' as SessionId);
   readonly log = new MemoryLog();
   readonly usages: KvUsage[] = [];
-  /** What is left of the day, in commands. */
+  /** The remaining daily quota of commands. */
   quotaLeft = Number.POSITIVE_INFINITY;
-  /** Answer the quota from a promise, as when a slice is asked for. */
+  /** If true, the quota answers asynchronously, as if a slice had to be requested. */
   isQuotaRemote = false;
   isControlStale = false;
   maxCommandBytes = 10 * 1024 * 1024;
@@ -103,7 +103,7 @@ export class KvEndpointHarness {
     return { database: 'db-wide' as DatabaseId, partitions, limits, role: 'standard', user: 'default' };
   }
 
-  /** The path goes out as it stands. */
+  /** Sends a request with the path unchanged. */
   request(path: string, { method = 'GET', headers = {}, body, token = TOKEN }: RequestOptions = {}): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const authorization = token === null ? {} : { authorization: `Bearer ${token}` };
@@ -136,7 +136,7 @@ export class KvEndpointHarness {
     return this.request(path, { method: 'POST', ...options, body: bytes });
   }
 
-  /** Sends bytes as they are and reads until the server closes, or until `until` is in what came. */
+  /** Sends raw bytes and reads until the server closes, or until `until` has arrived. */
   raw(bytes: string | Buffer, until?: string): Promise<string> {
     return rawExchange(this.port, typeof bytes === 'string' ? Buffer.from(bytes) : bytes, until);
   }

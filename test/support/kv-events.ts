@@ -1,4 +1,4 @@
-/** An engine with a listener to all keyspace events. */
+/** An engine with a listener for all keyspace events. */
 import { type Audience, findCommand, KvEngine, NO_AUDIENCE } from '../../src/domain/kv/index.js';
 import { seededRandom } from './kv-bench.js';
 import { NOW, wordsOf } from './kv-case.js';
@@ -7,7 +7,7 @@ export class KvEventsBench {
   readonly #heard: string[] = [];
   readonly engine: KvEngine;
 
-  /** @param events as the parameter notify-keyspace-events has them */
+  /** @param events the value of the parameter notify-keyspace-events */
   constructor(events = 'AE') {
     const audience: Audience = {
       ...NO_AUDIENCE,
@@ -32,7 +32,7 @@ export class KvEventsBench {
     return this.heard();
   }
 
-  /** The events since the last look. */
+  /** The events since the previous call. */
   heard(): string[] {
     return this.#heard.splice(0);
   }

@@ -1,4 +1,4 @@
-/** One kv shard on memory adapters and manual time: for specs of the actor, a command at a time. */
+/** A key-value shard on in-memory adapters and manual time, for specs of the actor. */
 import { KvFold, KvPlane, KvWork, type OutboxParts, replayFold } from '../../src/actors/kv-shard/index.js';
 import { type Activation, type ActorLimits, ShardActor } from '../../src/actors/runtime/index.js';
 import { KvEngine, type Permissions, type Reply } from '../../src/domain/kv/index.js';
@@ -32,7 +32,7 @@ export const LIMITS: ActorLimits = {
   commandMemoryMs: 60_000,
 };
 
-/** What became of one request, once something has. */
+/** The outcome of a request, set when it has one. */
 export interface Outcome {
   replies?: readonly Reply[];
   syncToken?: string;
@@ -47,19 +47,19 @@ export class KvShardStand {
   readonly journal = new HeldJournal(SHARD, this.time, this.time);
   readonly objects = new MemoryObjectStore();
   readonly actors: ShardActor<KvWork>[] = [];
-  /** Of the actors, in the same order. */
+  /** The planes of the actors, in the same order. */
   readonly planes: KvPlane[] = [];
   readonly snapshots = new SnapshotStore(this.objects, SILENT);
   mayAnswerReads = true;
   readonly storage = { full: false, isFull: () => this.storage.full };
-  /** Real time, and tests are not to wait for seconds of it. */
+  /** Limits in real time, short so that tests do not wait for seconds. */
   scriptLimits = { totalMs: 200, holdMs: 100 };
-  /** As for scripts. */
+  /** The same limit for commands. */
   commandMs = 60_000;
-  /** Loading a kept state waits for this. */
+  /** If set, loading a stored state waits for this promise. */
   keptGate: Promise<void> | undefined;
   epoch = 0;
-  /** Of plans; they may be changed at any time, with another version. */
+  /** The limits of plans; a test may change them, with a new version. */
   dataLimits: DataLimits = NO_DATA_LIMITS;
   permissionsOf = (_rules: string, user: string): Permissions | undefined => ({
     user,
@@ -67,17 +67,17 @@ export class KvShardStand {
     mayReach: () => true,
     keyPatterns: ['~*'],
   });
-  /** The queue, for messages of commands. */
+  /** The queue that gets the messages of commands. */
   outbox: OutboxParts | undefined;
-  /** What processes were told of, in order. */
+  /** The events sent to processes, in order. */
   readonly deliveries: { edge: SessionId; partition: PartitionName; events: readonly KvEvent[] }[] = [];
 
-  /** A fresh activation, one epoch on, as the host makes it after it has won the lease. */
+  /** A new activation with the next epoch, as the host makes it after winning the lease. */
   activate(overrides: Partial<Activation> = {}, limits: ActorLimits = LIMITS): ShardActor<KvWork> {
     const { time, journal, objects } = this;
     const random = { bytes: (count: number) => Uint8Array.from({ length: count }, () => this.epoch), float: () => 0.5 };
     const { snapshots } = this;
-    // Scripts are stopped by the work that they really are.
+    // Script limits count real work.
     const { scriptLimits, commandMs } = this;
     const facts = { nowMicros: processorMicros, info: () => new Map(), scriptLimits, commandMs };
     const plane = new KvPlane(
@@ -152,19 +152,19 @@ export class KvShardStand {
     };
   }
 
-  /** An actor that serves. */
+  /** A new actor that serves the shard. */
   async serving(overrides: Partial<Activation> = {}, limits: ActorLimits = LIMITS): Promise<ShardActor<KvWork>> {
     const actor = this.activate(overrides, limits);
     await actor.start();
     return actor;
   }
 
-  /** Sends commands, each a line of words; what becomes of them appears in the outcome. */
+  /** Sends commands, one line of words each; their results appear in the outcome. */
   send(actor: ShardActor<KvWork>, lines: string | string[], mode: KvMode = 'single', commandId?: string): Outcome {
     return this.ask(actor, { mode, commands: [lines].flat().map((line) => line.split(' ')) }, commandId);
   }
 
-  /** Sends a request with whatever it has; the rest is as for a plain command. */
+  /** Sends a complete request; otherwise as for a plain command. */
   ask(actor: ShardActor<KvWork>, parts: Partial<KvRequest>, commandId?: string): Outcome {
     const outcome: Outcome = {};
     const commands = parts.commands ?? [];
