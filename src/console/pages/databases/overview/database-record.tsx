@@ -42,7 +42,10 @@ function factsOf(database: DatabaseView): Rows {
     ['Region', database.primary_region || database.region],
     ['Read regions', readRegions.length === 0 ? 'none' : readRegions.join(', ')],
     ['Partitions', database.cluster ? `${database.partitions}, in cluster mode` : String(database.partitions)],
-    ['Eviction', database.eviction ? 'on: keys are removed when it is full' : 'off: writes are refused when it is full'],
+    [
+      'Eviction',
+      database.eviction ? 'on: keys are removed when it is full' : 'off: writes are refused when it is full',
+    ],
     ['Automatic upgrade', database.auto_upgrade ? 'on: at a limit of its plan it gets the next one' : 'off'],
     [
       'Daily backup',
