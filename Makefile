@@ -75,7 +75,8 @@ test-smoke: dist/.built ## `make run` used by published clients, killed and star
 # The parts that call Node's own modules. The rest computes: it is tested on the oldest and on the newest release.
 CALLS_OF_NODE := 'dist/test/{unit/{adapters,edge,cli,kernel,journal,infra},spec/{edge-*,resp,actors},contract,fuzz}/**/*.test.js'
 NEWEST_NODE := 26
-# Programs that tests start by `node` are of that release too, and so is what `make run` starts. Each release tries other values.
+# The PATH makes `make run`, and programs that tests start with `node`, use that release too. Each release uses another
+# seed.
 test-node-%: dist/.built ## test and test-smoke on another release of Node.js: make test-node-24
 	@bin=$$(infra/fetch-node.sh $*) || exit 1; \
 	export PATH="$$bin:$$PATH" PROPERTY_SEED=$*; echo "Node.js $$(node --version)"; \
@@ -134,7 +135,7 @@ test-fuzz: dist/.built ## any request to every face; FUZZ_SECONDS=n for so long,
 test-random: dist/.built ## what `make test` repeats less often, in full; PROPERTY_SEED=n for other values
 	TEST_DEPTH=full $(MOCHA) $$(grep -rl --include='*.test.js' support/depth.js dist/test/{unit,spec,contract})
 
-# AGAINST: another commit, built beside; both take turns.
+# AGAINST: another commit, which is built next to this one; the benchmark measures both in turn.
 bench: dist/.built ## prints ratios against the alternatives in the same run; AGAINST=<commit> against that build too
 	$(if $(AGAINST),infra/build-commit.sh $(AGAINST) .cache/against)
 	$(if $(AGAINST),BENCH_AGAINST=.cache/against) node $(NODE_FLAGS) dist/bench/main.js $(BENCH)

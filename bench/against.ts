@@ -1,6 +1,6 @@
 /**
- * One bench with two builds in turn: this one and that of another commit, so that whatever else the machine does
- * hits both. What is told of each figure is now / before, of the medians and of each turn.
+ * Runs one bench with two builds in turn: this one and that of another commit, so that other load of the machine affects
+ * both. The ratio of each figure is now / before, for the medians and for each turn.
  */
 import { type Bench, type BenchResult, type Figure, median } from './figures.js';
 import { measureBuild } from './millrace.js';
@@ -27,7 +27,7 @@ export async function runAgainst(
     turns.push(new Map(result.figures.map((figure) => [figure.name, figure])));
   };
   for (let turn = 0; turn < TURNS; turn += 1) {
-    // Who goes first changes: the second finds warmer caches and a fuller disk.
+    // The order alternates: the second build finds warmer caches and a fuller disk.
     if (turn % 2 === 0) await take(before, 'before', directory);
     await take(now, 'now');
     if (turn % 2 === 1) await take(before, 'before', directory);

@@ -1,7 +1,7 @@
 /**
- * HTTP/1.1 as two ends that know each other speak it, straight on sockets: bodies have a length, heads come as they are
- * written here and by our server, one request at a time on a connection. For benches whose other end must not take the
- * processor that they measure.
+ * HTTP/1.1 directly on sockets, for a client and a server that are both ours: bodies have a length, heads have the exact
+ * form that this file and our server write, and a connection has one request at a time. Benches use it for the other end,
+ * which must not take the processor that they measure.
  */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
@@ -14,7 +14,7 @@ export interface BareMessage {
   readonly body: Buffer;
 }
 
-/** Answers each request as `answered` says: a whole answer, head and body. */
+/** Answers each request with the text of `answered`: head and body. */
 export function bareServer(answered: (request: BareMessage) => Promise<string>): Server {
   return createServer({ noDelay: true }, (socket) => {
     onMessages(socket, (request) => {
@@ -24,7 +24,7 @@ export function bareServer(answered: (request: BareMessage) => Promise<string>):
   });
 }
 
-/** As many connections as calls are under way at once; they stay. */
+/** A pool with one connection per concurrent call. Connections stay open. */
 export class BarePool {
   readonly #port: number;
   readonly #hostname: string;

@@ -1,4 +1,4 @@
-/** The yardstick: Koa answering a constant and nothing else. Prints `ready <url>`. */
+/** The baseline: Koa with a constant answer. Prints `ready <url>`. */
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
 

@@ -1,6 +1,6 @@
 /**
- * The yardstick of a drain: as many workers as asked for, each making one call after another until all are made.
- * Arguments: URL, calls, concurrency. Prints `ready`, begins when its parent says so.
+ * The baseline of a drain: the given number of workers, each making one call after another until all calls are made.
+ * Arguments: URL, calls, concurrency. Prints `ready` and begins when its parent sends the order.
  */
 import { request } from 'undici';
 import { BODY } from './queue-load.js';

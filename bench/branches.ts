@@ -1,6 +1,6 @@
 /**
- * Branches of a database with a million keys: the time in which one is made, its memory beside that of its origin, the
- * time of its first use, and the latency of the origin's SETs while ten are made one after the other.
+ * Branches of a database with a million keys: the time to make one, its memory compared with its origin's, the time of its
+ * first use, and the latency of the origin's SETs while ten are made one after the other.
  *
  * SETs come at a fixed rate, so that both windows have the same load. Windows without and with branches alternate.
  */

@@ -4,7 +4,7 @@ import { Queue } from 'bullmq';
 import { Child } from './child.js';
 import { RedisServer } from './redis.js';
 
-/** What a job holds: all that its call needs. */
+/** The data of a job: everything that its call needs. */
 export interface Call {
   readonly url: string;
   readonly body: string;

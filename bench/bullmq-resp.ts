@@ -1,6 +1,6 @@
 /**
- * BullMQ on our native protocol beside BullMQ on a redis-server that stores before it answers: the same client, the
- * same scripts, in turn. Adding one job after the other waits for an entry each time; processing shares entries between
+ * BullMQ on our native protocol, compared with BullMQ on a redis-server that stores before it answers: the same client and
+ * the same scripts, in turn. Adding jobs one after the other waits for one entry per job; processing shares entries between
  * the jobs that are under way.
  */
 import { Queue, Worker } from 'bullmq';
@@ -23,7 +23,7 @@ interface Side {
 
 interface Round {
   readonly perSecond: number;
-  /** Processor time of the server's main thread for a job: hardly moved by what else the machine does. */
+  /** Processor time of the server's main thread for a job. Other load of the machine hardly changes it. */
   readonly cpuMicros: number;
 }
 

@@ -1,6 +1,6 @@
 /**
  * The alternative for a drain: a worker of BullMQ that makes one HTTP call for each job.
- * Arguments: port of the redis-server, queue, concurrency. Prints `ready`, begins when its parent says so.
+ * Arguments: port of the redis-server, queue, concurrency. Prints `ready` and begins when its parent sends the order.
  */
 import { Worker } from 'bullmq';
 import { request } from 'undici';

@@ -1,4 +1,4 @@
-/** A process that a bench starts, waits for and ends. Whatever is left when the bench ends is killed with it. */
+/** A process that a bench starts, waits for and ends. If it still runs when the bench ends, it is killed. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -11,7 +11,7 @@ process.on('exit', () => {
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
 const START_TIMEOUT_MS = 120_000;
-/** Supervisors commonly give ten seconds; ours says that it needs no more. */
+/** Supervisors commonly allow ten seconds, and our process promises to end within them. */
 const STOP_TIMEOUT_MS = 12_000;
 
 export interface StartOptions {
@@ -25,7 +25,7 @@ export interface StartOptions {
 }
 
 export class Child {
-  /** What `readyWhen` matched. */
+  /** The match of `readyWhen`. */
   ready: RegExpExecArray | undefined;
   #isStopping = false;
 
@@ -41,7 +41,7 @@ export class Child {
     started.once('exit', () => running.delete(started));
     const child = new Child(started);
     const errors: string[] = [];
-    // A bench that goes on without what it measures would report nonsense.
+    // Without the measured process the bench would report wrong figures.
     started.once('exit', (code, signal) => {
       if (child.#isStopping || child.ready === undefined) return;
       process.stderr.write(`${command} ended by itself (${code ?? signal}):\n${errors.join('\n')}\n`);
@@ -70,7 +70,7 @@ export class Child {
     return child;
   }
 
-  /** Ends it in order, or with `SIGKILL` at once. */
+  /** Ends it in order with `SIGTERM`, or immediately with `SIGKILL`. */
   async stop(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
     const { process: own } = this;
     this.#isStopping = true;

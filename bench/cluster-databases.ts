@@ -1,7 +1,7 @@
 /**
- * What a command costs when the commands that come in at once are of one database, or of as many as there are: the same
- * load on one process, 64 requests at a time, to the keys of one database and to one key of each of 2,000 in turn. The one
- * is the database of the first start, which no plan holds to so many commands a second.
+ * The cost of a command if concurrent commands are for one database, and if they are for many: the same load on one process,
+ * 64 requests at a time, to the keys of one database and to one key of each of 2,000 in turn. The one database is that of
+ * the first start, whose plan has no such limit of commands per second.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { ranOfThreadsMs } from './cluster-forwarded.js';
@@ -16,7 +16,7 @@ const ROUNDS = sized(5, 1);
 const SECONDS = sized(3, 1);
 const CONNECTIONS = 64;
 const MADE_AT_ONCE = 16;
-/** A key of the management API may ask so often; who has asked too often asks again later. */
+/** The status for a management key that asks too often; the bench then asks again later. */
 const TOO_OFTEN = 429;
 const LATER_MS = 1000;
 /** As many shards as a cluster has by default. */

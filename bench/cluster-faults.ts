@@ -1,6 +1,6 @@
 /**
- * What those who use a cluster notice of its faults: three nats-servers, three processes, the load of the fault tests, and
- * one event after the other. Told are medians over the rounds, with the worst of all rounds beside them.
+ * The effect of a cluster's faults on its clients: three nats-servers, three processes, the load of the fault tests, and one
+ * event after the other. The figures are medians over the rounds, each with the worst of all rounds.
  */
 import { writeFile } from 'node:fs/promises';
 import { ClusterLoad } from '../test/support/cluster-load/cluster-load.js';
@@ -14,7 +14,7 @@ import { atMost, type Bench, type Figure, median, type Target } from './figures.
 import { sized } from './sizes.js';
 
 const ROUNDS = Number(process.env.CLUSTER_ROUNDS ?? sized(5, 1));
-/** The events that are measured: those whose names match `CLUSTER`, or all; of a quick run the cheap ones. */
+/** The measured events: those whose names match `CLUSTER`, or all; a quick run takes only the cheap ones. */
 const WANTED = new RegExp(process.env.CLUSTER ?? '.');
 const QUICK: readonly FaultName[] = ['join', 'leave', 'NATS connection lost for an instant'];
 
@@ -22,10 +22,10 @@ interface Goal {
   /** Of the gap in the shards that were moved, or struck. */
   readonly gapMs?: number;
   readonly worstMs?: number;
-  /** After what was broken could work again. */
+  /** Time from the moment when the broken part could work again. */
   readonly backMs?: number;
   readonly unreadyMs?: number;
-  /** No call fails, whatever it is about. */
+  /** No call may fail, whichever its kind. */
   readonly isFaultless?: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a request costs that another process owns: two processes on one nats-server, one that owns every shard and one
- * that is an edge alone. The same load is sent to either in turn; told is the processor time of both together.
+ * The cost of a request for a shard that another process owns: two processes on one nats-server, one that owns every shard
+ * and one that is only an edge. The same load is sent to each in turn; the figure is the processor time of both together.
  */
 import { spawnSync } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';

@@ -1,7 +1,7 @@
 /**
- * What a takeover costs for each entry that it has to read: a process that owns a shard is killed, and the processor time
- * of the others is counted until it is served. What the same takeovers cost before anything was written is taken off:
- * looks, claims and connections, of every shard that the process had. Nothing is asked meanwhile.
+ * The cost of a takeover for each entry that it reads: a process that owns a shard is killed, and the processor time of the
+ * others is counted until the shard is served. The cost of the same takeovers before any write is subtracted: checks, claims
+ * and connections for every shard of that process. No client sends requests during a takeover.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { ClusterStand, DEFAULT_TIMES } from '../test/support/cluster-load/cluster-stand.js';
@@ -13,7 +13,7 @@ import { ranOfThreadsMs } from './cluster-forwarded.js';
 import { atMost, type Bench, type Figure, median } from './figures.js';
 import { sized } from './sizes.js';
 
-/** Few, while nothing that replays them is compiled yet; and as many as a snapshot leaves behind it at most, by default. */
+/** A few, while the code that replays them is not compiled yet; and the most that follow a snapshot by default. */
 const ENTRIES = [sized(5000, 300), sized(50_000, 600)] as const;
 const ROUNDS = sized(3, 1);
 const COMMANDS_PER_PIPELINE = 100;
@@ -65,7 +65,7 @@ async function write(stand: ClusterStand, token: string, { from, to }: { from: n
 }
 
 interface Takeover {
-  /** Of all processes that live on, without what they need when nothing happens. */
+  /** Sum for all surviving processes, without their time when idle. */
   readonly ranMs: number;
   readonly replayMs: number;
 }

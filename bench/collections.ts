@@ -1,6 +1,6 @@
 /**
- * What a million small hashes cost beside a redis-server that holds the same: heap after a collection, and
- * resident memory, both without what the empty process has.
+ * Memory of a million small hashes, compared with a redis-server that holds the same: heap after a collection, and resident
+ * memory, both without those of the empty process.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { atMost, type Bench, type Figure } from './figures.js';
@@ -13,7 +13,7 @@ const HASHES = sized(1_000_000, 20_000);
 const FIELDS = 5;
 const HASHES_AT_ONCE = 1_000;
 const PROGRESS_EVERY = 250_000;
-/** What is young or waits for the journal is gone by then. */
+/** After this time, young objects are collected and all writes are journaled. */
 const SETTLE_MS = 2_000;
 const MB = 1024 * 1024;
 const TIMES = 4;
@@ -64,7 +64,7 @@ async function load(
   }
 }
 
-/** A record of somebody: names alike in all, values of their own. */
+/** A record of a person: the same field names in all, different values. */
 function hash(index: number): string[] {
   const number = String(index).padStart(9, '0');
   return [

@@ -13,7 +13,7 @@ export function keyAt(index: number): string {
   return `key:${String(index).padStart(12, '0')}`;
 }
 
-/** Differs from key to key, so that nothing can be shared. */
+/** Differs from key to key, so that values cannot be shared. */
 export function valueAt(index: number, round = 0): string {
   return `${index}-${round}-`.padEnd(VALUE_BYTES, 'abcdefghij');
 }

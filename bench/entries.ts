@@ -1,8 +1,8 @@
 /**
- * What an entry of the journal costs the main thread: SETs one at a time, so that each is an entry of its own, and GETs
- * the same way in turn, which have all but the entry. The difference is the entry, with what a SET does beyond a GET.
- * A SET waits for the disk, and what the process does meanwhile of itself is no part of it: it is measured while nobody
- * asks anything, and taken off by the time that passes.
+ * The cost of a journal entry for the main thread: SETs one at a time, so that each has one entry, and GETs in turn, which
+ * differ by the entry. The difference is the cost of the entry, with the additional work of a SET over a GET. A SET waits
+ * for the disk. The work of the idle process during that wait is measured without requests and subtracted in proportion to
+ * the time.
  */
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';

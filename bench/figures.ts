@@ -1,6 +1,6 @@
 /**
- * What a bench found: figures with their targets beside them. A figure that misses its target is said to,
- * and nothing fails: how fast a machine is decides no build.
+ * The result of a bench: figures with their targets. A figure that misses its target is marked, but never fails the bench,
+ * because the speed of a machine must not decide a build.
  */
 
 export interface Target {
@@ -11,7 +11,7 @@ export interface Target {
 export interface Figure {
   readonly name: string;
   readonly value: number;
-  /** What the value counts: `ratio`, `ms`, `MB` … */
+  /** The unit of the value: `ratio`, `ms`, `MB` … */
   readonly unit: string;
   readonly target?: Target;
   /** Where the value comes from, when its name does not say. */
@@ -21,7 +21,7 @@ export interface Figure {
 export interface BenchResult {
   readonly bench: string;
   readonly figures: readonly Figure[];
-  /** What was left out, and why. */
+  /** Skipped measurements, each with its reason. */
   readonly skipped: readonly string[];
 }
 

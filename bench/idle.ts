@@ -1,6 +1,6 @@
 /**
- * What an empty process costs: the time from its start to the ready line, then, half a minute later and with nobody
- * asking anything, its processor time, that of its nats-server, and its memory.
+ * The cost of an empty process: the time from its start to the ready line; then, half a minute later and without requests,
+ * its processor time, that of its nats-server, and its memory.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { residentMib } from '../test/support/process-memory.js';

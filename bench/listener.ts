@@ -1,4 +1,7 @@
-/** One subscriber of one channel, as a bare socket: ten thousand of a client package's would be what is measured. */
+/**
+ * One subscriber of one channel, as a bare socket: ten thousand subscribers of a client package would dominate the
+ * measurement.
+ */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 

@@ -1,6 +1,6 @@
 /**
- * `make bench`: runs the benches named, or all of them, prints their figures beside the targets, and keeps
- * them in bench/results/ with what the machine was doing.
+ * `make bench`: runs the named benches, or all of them, prints their figures and targets, and keeps them in bench/results/
+ * with the load of the machine.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, loadavg } from 'node:os';
@@ -93,7 +93,7 @@ const record = {
 await writeFile(path, `${JSON.stringify(record, undefined, 2)}\n`);
 print(`\nwritten to ${path}`);
 
-/** A bench is named by its name, or with others by what their names begin with: `queue`. */
+/** A name selects the bench of that name and all benches that it is a prefix of: `queue`. */
 function isMeant(bench: Bench, name: string): boolean {
   return bench.name === name || bench.name.startsWith(`${name}-`);
 }

@@ -1,7 +1,7 @@
 /**
- * What a million short keys cost: loaded through pipelines, then read and overwritten for a minute by 64
- * connections, with the snapshots that this causes. Resident memory is the whole process's, the compactor's
- * process included, and the question is split into heap, what is outside of it, and the rest.
+ * Memory of a million short keys: loaded through pipelines, then read and overwritten for a minute by 64 connections, with
+ * the snapshots that this causes. Resident memory is that of the whole process, including the compactor's process. The
+ * figures separate the heap, memory outside of it, and the rest.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { KEYS, load } from './data-set.js';
@@ -21,7 +21,7 @@ const COMPACTING_TIMES = 2.2;
 const OWN_WORK_MS = 20;
 const COLLECTION_MS = 150;
 
-/** Random keys out of all; the request is made anew each time, as 1000 prepared ones would touch only 1000 keys. */
+/** Random keys out of all. Each request is built when it is sent, because 1000 prepared ones would use only 1000 keys. */
 const HALF_READS_HALF_WRITES = `local headers = { ["Authorization"] = "Bearer ${TOKEN}" }
 local all = {}
 for i = 1, 60000 do
@@ -102,7 +102,7 @@ function figuresOf(
 ): readonly Figure[] {
   const quiet = samples.filter(({ isCompacting }) => !isCompacting).map(({ answer }) => answer);
   const compacting = samples.filter(({ isCompacting }) => isCompacting).map(({ answer }) => answer);
-  // The nursery is given back late: the last quiet sample is what stays.
+  // V8 returns the young generation's memory late: the last quiet sample is the lasting size.
   const resident = quiet.at(-1) ?? live;
   const all = [loaded, ...samples.map(({ answer }) => answer)];
   const most = (field: 'rssMaxBytes' | 'ownWorkMaxMs' | 'collectionMaxMs', of: readonly ProbeAnswer[]) =>

@@ -1,4 +1,4 @@
-/** Our own process under measurement, run as `make run` runs it, in a directory of its own. */
+/** The measured Millrace process, started as `make run` starts it, in its own directory. */
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ export const MAIN = fileURLToPath(new URL('../src/cli/main.js', import.meta.url)
 /** The build under measurement; another one's in every other turn of a comparison, see against.ts. */
 let main = MAIN;
 
-/** @param directory of another built checkout, or nothing for this one */
+/** @param directory of another built checkout; undefined for this one */
 export function measureBuild(directory?: string): void {
   main = directory === undefined ? MAIN : join(directory, 'dist/src/cli/main.js');
 }
@@ -112,8 +112,8 @@ export class Millrace {
   }
 
   /**
-   * What its main thread and its memory did since the last question; see probe.ts. While a compactor is there, its memory
-   * counts as its own, and what both share once.
+   * Work of the main thread and memory since the last question; see probe.ts. While a compactor runs, its memory is added,
+   * and pages that both share count once.
    */
   async probe(question: 'report' | 'collect' = 'report'): Promise<ProbeAnswer> {
     const { process: own } = this.#running;
@@ -157,7 +157,7 @@ export class Millrace {
     await rm(this.directory, { recursive: true, force: true, maxRetries: 3 });
   }
 
-  /** Of its own process and those that it has started for a job; without one, or when one ends meanwhile, undefined. */
+  /** Memory of the process and its job processes; undefined if there is none, or if one ends during the measurement. */
   async #bytesWithJobs(): Promise<number | undefined> {
     const jobs = await jobProcessesOf(this.pid);
     if (jobs.length === 0) return undefined;

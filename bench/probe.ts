@@ -1,17 +1,16 @@
 /**
- * Loaded into the measured process (`--import`): watches its main thread from within and answers over the
- * parent's channel.
+ * Loaded into the measured process (`--import`): watches its main thread from within and answers over the parent's channel.
  *
- *  BP1 of a late tick, garbage collection is taken off, and time in which the thread had no processor or
- *      slept; what is left is our own work. It is an upper bound: a round of the loop runs many callbacks
- *  BP2 memory is what the kernel says of the whole process, its threads included, and what V8 says of the
- *      main isolate
+ *  BP1 the delay of a late tick is reduced by garbage collection and by time in which the thread slept or had no
+ *      processor; the rest is our own work. It is an upper bound: a round of the loop runs many callbacks
+ *  BP2 memory is that of the whole process, threads included, as the kernel counts it, and that of the main isolate,
+ *      as V8 counts it
  */
 import { openSync, readSync } from 'node:fs';
 import { PerformanceObserver } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
 
-/** What the process answers; all since the last answer, except memory. */
+/** The answer of the process: values since the last answer, except memory. */
 export interface ProbeAnswer {
   readonly ownWorkMaxMs: number;
   readonly lateMaxMs: number;
@@ -78,7 +77,7 @@ function watch(): void {
     for (const { fromMs, toMs, ranMs } of ticks.splice(0)) {
       const lateMs = toMs - fromMs - TICK_MS;
       const collectedMs = pauses.reduce((sum, pause) => sum + overlapMs(pause, fromMs, toMs), 0);
-      // What a collection took of the clock it did not have of a processor, where others had it.
+      // The collection's wall time is scaled to its processor time, because other processes may have had the processor.
       const share = Math.min(1, ranMs / (toMs - fromMs));
       const ownMs = Math.max(0, Math.min(lateMs, ranMs) - collectedMs * share);
       lateMaxMs = Math.max(lateMaxMs, lateMs);

@@ -1,7 +1,7 @@
 /** The processor time of processes under measurement, as the kernel counts it. */
 import { readFile } from 'node:fs/promises';
 
-/** The kernel counts processor time in hundredths of a second; Linux has said so since 2.4. */
+/** The kernel counts processor time in hundredths of a second; Linux has done so since 2.4. */
 const MS_PER_TICK = 10;
 
 /** The processes that the main thread of this one has started. */
@@ -20,7 +20,7 @@ export async function ranMsOf(pids: readonly number[]): Promise<number> {
   }, 0);
 }
 
-/** A process and its nats-server, whose time `ranMsOf` adds up; a compactor comes and goes, and is not of them. */
+/** A process and its nats-server, whose times `ranMsOf` adds up. A compactor is not included, because it starts and ends. */
 export async function withServer(pid: number): Promise<readonly number[]> {
   const children = await childrenOf(pid);
   const names = await Promise.all(children.map((child) => readFile(`/proc/${child}/comm`, 'latin1').catch(() => '')));

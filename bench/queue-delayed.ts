@@ -1,7 +1,7 @@
 /**
- * A million messages delayed by a day: what they cost in memory after a minute in which others are published
- * and delivered, whether publishing is as fast as in an empty system, and how long a restart takes after a
- * `kill -9`: from the start of the process to the first answer about one of them.
+ * A million messages delayed by a day: their memory after a minute in which others are published and delivered, the speed of
+ * publishing compared with an empty system, and the time of a restart after a `kill -9`: from the start of the process to
+ * the first answer about one of them.
  */
 import { until } from './child.js';
 import { atLeast, atMost, type Bench, type Figure } from './figures.js';
@@ -98,7 +98,7 @@ async function load(
 async function restart(millrace: Millrace, id: string): Promise<readonly Figure[]> {
   const startedAtMs = performance.now();
   const readyMs = await millrace.start(WITH_ROOM);
-  // What loading the program takes is not the recovery's.
+  // Loading the program is not part of the recovery.
   await millrace.probe();
   const isThere = async () => (await queueCall(millrace, 'GET', `/v2/messages/${id}`)) !== undefined;
   await until(isThere, ANSWER_TIMEOUT_MS, 'the recovery');

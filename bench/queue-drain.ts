@@ -1,8 +1,8 @@
 /**
- * How fast waiting messages are delivered: 20,000 of 200 bytes to a sink in another process, at most 100 at
- * once, beside a process that does nothing but call, and beside BullMQ doing the same call for each job.
- * Every round measures each once; the sink counts from the first arrival to the last. Before them the first 10,000 that a
- * process delivers after its start, beside the first that a worker of BullMQ does.
+ * How fast waiting messages are delivered: 20,000 of 200 bytes to a sink in another process, at most 100 at a time, compared
+ * with a process that only makes calls, and with BullMQ making the same call for each job. Every round measures each once;
+ * the sink counts from the first arrival to the last. Before the rounds, the first 10,000 deliveries of a newly started
+ * process are compared with the first of a BullMQ worker.
  */
 import { BullQueue } from './bullmq-queue.js';
 import { Child } from './child.js';
@@ -23,7 +23,7 @@ const CONCURRENCY = 100;
 const TIMEOUT_MS = 120_000;
 const BARE = new URL('./bare-undici.js', import.meta.url).pathname;
 
-/** Messages a second, what one costs the main thread, and what all threads with those of its nats-server. */
+/** Messages per second; the cost of one for the main thread, and for all threads including the nats-server's. */
 export interface Drain {
   readonly perSecond: number;
   readonly cpuMicros: number;
@@ -89,7 +89,7 @@ async function letGo(millrace: Millrace, sink: Sink, messages: number): Promise<
   return counted(millrace.pid, sink, messages, () => queueCall(millrace, 'POST', '/v2/flowControl/drain/resume'));
 }
 
-/** By processes of ours that have just come back with what waits, and by workers of BullMQ, in turn. */
+/** The first drains of restarted Millrace processes with waiting messages, and of BullMQ workers, in turn. */
 async function firstDrains(
   sink: Sink,
   bull: BullQueue | undefined,

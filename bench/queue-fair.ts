@@ -1,8 +1,8 @@
 /**
- * Ten thousand flow-control keys with a hundred waiting messages each: all of them are delivered, and at every
- * tenth of the way no key that still has ten waiting has got more than twice as far as another. The sink
- * keeps its answers back while they are published, key by key, so that all but the first few wait. Bodies are short:
- * all of them are in memory, and what is compared is the order alone.
+ * Ten thousand flow-control keys with a hundred waiting messages each: all of them are delivered, and at every tenth of the
+ * way no key that still has ten waiting has got more than twice as far as another. The sink holds its answers back while
+ * they are published, key by key, so that all but the first few wait. Bodies are short, so that all are in memory and only
+ * the order is compared.
  */
 import { atLeast, atMost, type Bench, type Figure } from './figures.js';
 import { Millrace } from './millrace.js';
@@ -12,7 +12,7 @@ import { sized } from './sizes.js';
 
 const KEYS = sized(10_000, 1000);
 const PER_KEY = sized(100, 40);
-/** A key could take ten places at once, were it let. */
+/** The parallelism of a key: it could take ten places at a time. */
 const PARALLELISM = 10;
 const TIMEOUT_MS = 480_000;
 const PROGRESS_STEP = (KEYS * PER_KEY) / 4;

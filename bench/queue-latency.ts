@@ -1,6 +1,6 @@
 /**
- * From the call that publishes to the arrival at the sink, at 500 messages a second in an otherwise idle system;
- * beside Koa that calls the sink itself and stores nothing, and beside what the disk takes to sync.
+ * Time from the publishing call to the arrival at the sink, at 500 messages a second in an otherwise idle system; compared
+ * with Koa that calls the sink itself and stores no message, and with the disk's time for a sync.
  */
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -54,7 +54,7 @@ async function measured(sink: Sink, url: string): Promise<Latency> {
   return percentilesOf(latenciesMs);
 }
 
-/** What one small write and its sync take in the directory. */
+/** The time of one small write and its sync in the directory. */
 async function syncing(directory: string): Promise<Latency> {
   const own = await mkdtemp(join(directory, 'sync-')).catch(() => mkdtemp(join(tmpdir(), 'sync-')));
   const file = await open(join(own, 'file'), 'w');

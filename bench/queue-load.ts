@@ -6,7 +6,7 @@ import { TOKEN } from './millrace.js';
 export const BODY = 'b'.repeat(200);
 /** A batch may have as many. */
 const BATCH = 1000;
-/** Batches under way at once: one is read while another is stored. */
+/** Concurrent batches: one is read while another is stored. */
 const BATCHES_AT_ONCE = 2;
 
 export interface BatchItem {
@@ -15,7 +15,7 @@ export interface BatchItem {
   readonly body: string;
 }
 
-/** A million messages of one account are more than its share of what a process is for. */
+/** A million messages of one account exceed the account's default share of a process's memory. */
 export const WITH_ROOM = { env: { MILLRACE_QUEUE_MEMORY_BYTES: '512MiB' } };
 
 /** `NODE_FLAGS_OURS="--cpu-prof --cpu-prof-dir=/tmp"` looks into our process. */
@@ -73,7 +73,7 @@ export function publishRequests(destination: string, headers: Readonly<Record<st
 return { wrk.format("POST", "/v2/publish/${destination}", headers, "${BODY}") }`;
 }
 
-/** Publishes at a steady rate, whatever the answers take. @returns how many were published */
+/** Publishes at a steady rate, independent of the answers' times. @returns the number of published messages */
 export async function publishSteadily(
   url: string,
   perSecond: number,

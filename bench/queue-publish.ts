@@ -1,7 +1,7 @@
 /**
- * Publishing from 64 connections, each answered when its message is synced, beside a bare Koa answering a
- * constant and Koa that adds a job of BullMQ. Messages are delayed, so that nothing is delivered meanwhile;
- * publishing while everything is delivered at once is told too.
+ * Publishing from 64 connections, each answered when its message is synced, compared with a bare Koa with a constant answer
+ * and with Koa that adds a job of BullMQ. Messages are delayed, so that none is delivered during the measurement; publishing
+ * with immediate delivery is measured too.
  */
 import { BullQueue } from './bullmq-queue.js';
 import { Child } from './child.js';
@@ -85,7 +85,7 @@ async function measure(
   return results;
 }
 
-/** What was published is delivered before something else is measured. */
+/** Waits for the delivery of published messages before the next measurement. */
 async function quiet(sink: Sink): Promise<void> {
   for (let before = -1; ; ) {
     const { count } = await sink.report();

@@ -1,7 +1,7 @@
 /**
- * The destination of the queue benches, a process of its own: answers 200 to everything and notes when what
- * arrived. The first word of a body is a number: when it was published (`latency`), or of which key it is
- * (`keys`). Prints `ready <url>`; questions come over the parent's channel.
+ * The destination of the queue benches, in its own process: answers 200 to each request and records its arrival. The first
+ * word of a body is a number: the time of publishing (`latency`), or the number of its key (`keys`). Prints `ready <url>`;
+ * questions come over the parent's channel.
  */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,7 +13,7 @@ export type SinkMode =
   | { readonly kind: 'keys'; readonly keys: number; readonly perKey: number };
 
 export type SinkQuestion =
-  /** Forgets what arrived and counts anew. */
+  /** Forgets all arrivals and starts counting. */
   | { readonly ask: 'begin'; readonly mode: SinkMode }
   /** Answers are kept back until `release`. */
   | { readonly ask: 'hold' }
@@ -38,7 +38,7 @@ export interface Tenth {
   readonly keys: number;
 }
 
-/** A key with fewer is about to end, and says nothing about fairness. */
+/** A key with fewer is about to end, and is no evidence of unfairness. */
 const WAITING_AT_LEAST = 10;
 
 let mode: SinkMode = { kind: 'count' };
@@ -46,7 +46,7 @@ let count = 0;
 let firstMs = 0;
 let lastMs = 0;
 let latenciesMs: number[] = [];
-/** Of each key: what arrived before `release`, and since. */
+/** Arrivals for each key before `release`, and since. */
 let before = new Uint32Array(0);
 let arrived = new Uint32Array(0);
 let arrivedInAll = 0;
@@ -99,7 +99,7 @@ function answer(response: ServerResponse): void {
   else held.push(response);
 }
 
-/** What arrived until now did not wait, and is no progress. */
+/** Arrivals before this moment did not wait, and are no progress. */
 function release(): void {
   before = arrived.slice();
   arrived.fill(0);

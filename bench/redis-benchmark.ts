@@ -5,11 +5,11 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const CONNECTIONS = 50;
-/** Of a server that has stopped answering nothing more comes. */
+/** A server that has stopped answering sends no further output. */
 const TIMEOUT_MS = 120_000;
 /**
- * It gives up at the first error, and a machine with much other work may keep ours from hearing for half a second
- * who may do what; then it refuses.
+ * Tries of a run: redis-benchmark gives up at the first error, and on a busy machine our process may refuse commands because
+ * its permissions are half a second old.
  */
 const ATTEMPTS = 3;
 const PAUSE_MS = 1_000;
@@ -24,7 +24,7 @@ export interface RespLoad {
   readonly connections?: number;
   /** `__rand_int__` in a command is a number below it, of twelve digits. */
   readonly randomBelow: number;
-  /** Words of a command, or the name of one of its own tests. */
+  /** Words of a command, or the name of one of redis-benchmark's tests. */
   readonly command: readonly string[] | { readonly test: string };
 }
 

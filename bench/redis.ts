@@ -1,4 +1,4 @@
-/** A redis-server in a directory of its own; unless told otherwise it stores before it answers, as ours does. */
+/** A redis-server in its own directory. By default it stores before it answers, as our process does. */
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ export class RedisServer {
     return spawnSync('which', ['redis-server']).status !== 0;
   }
 
-  /** @param sync when what was appended is synced; a server that is not told uses `everysec` */
+  /** @param sync when appended data is synced; a server without the option uses `everysec` */
   static async start(sync: 'always' | 'everysec' = 'always'): Promise<RedisServer> {
     const directory = await mkdtemp(join(tmpdir(), 'redis-bench-'));
     const port = await freePort();
@@ -38,7 +38,7 @@ export class RedisServer {
     return this.child.process.pid as number;
   }
 
-  /** What it has allocated, bytes. */
+  /** Memory that the server has allocated, in bytes. */
   async usedMemory(): Promise<number> {
     const link = await RespLink.open(this.port);
     try {

@@ -1,6 +1,6 @@
 /**
- * A connection of the native protocol, as little as the benches need: commands out, replies counted and the
- * plain ones read. Nothing is parsed that is not looked at, so that the client is not what is measured.
+ * A connection of the native protocol, with only the parts that the benches need: it sends commands, counts replies and
+ * reads plain ones. Other replies are not parsed, so that the client does not dominate the measurement.
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -10,7 +10,7 @@ type Plain = string | number | null;
 export class RespLink {
   #unread = '';
   #waiting: ((reply: Plain) => void)[] = [];
-  /** Called with what arrives while no reply is waited for. */
+  /** Called with data that arrives while no reply is expected. */
   onPush: (bytes: string) => void = () => {};
 
   private constructor(private readonly socket: Socket) {
@@ -32,7 +32,7 @@ export class RespLink {
     return reply as Plain;
   }
 
-  /** Commands whose replies are all plain: no lists. @throws on the first error */
+  /** Commands with plain replies only, no lists. @throws on the first error */
   pipeline(commands: readonly (readonly string[])[]): Promise<Plain[]> {
     return new Promise((resolve, reject) => {
       const replies: Plain[] = [];
@@ -46,7 +46,7 @@ export class RespLink {
     });
   }
 
-  /** Sends a command whose reply goes to `onPush`. */
+  /** Sends a command; its reply goes to `onPush`. */
   send(...words: string[]): void {
     this.socket.write(encoded(words), 'latin1');
   }

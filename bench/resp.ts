@@ -1,6 +1,6 @@
 /**
- * The native protocol beside a redis-server that stores before it answers: redis-benchmark asks both for the
- * same in turn, so that what else the machine does hits both, and the ratio of medians is told.
+ * The native protocol compared with a redis-server that stores before it answers: redis-benchmark runs the same load on both
+ * in turn, so that other load of the machine affects both. The figure is the ratio of medians.
  */
 import { atLeast, type Bench, type Figure, median } from './figures.js';
 import { Millrace, PASSWORD } from './millrace.js';
@@ -10,7 +10,7 @@ import { RespLink } from './resp-link.js';
 import { sized } from './sizes.js';
 
 const ROUNDS = sized(5, 1);
-/** One at a time, the kernel's scheduling is most of what is measured: more rounds until the median stands still. */
+/** With one command at a time the kernel's scheduling dominates, so more rounds are needed for a stable median. */
 const ROUNDS_ONE_BY_ONE = sized(9, 1);
 const KEYS = 10_000;
 /** Of its requests, how many a round makes. */
@@ -19,7 +19,7 @@ const MEMBERS = sized(1_000_000, 20_000);
 const MEMBERS_AT_ONCE = 1_000;
 const FEW = 16;
 const MANY = 100;
-/** Two commands, the second with what the first gave. */
+/** Two commands, the second with the result of the first. */
 const SCRIPT = "local n = redis.call('INCR', KEYS[1]) return redis.call('SET', KEYS[2], n)";
 
 interface Workload extends Pick<RespLoad, 'pipeline' | 'requests' | 'command'> {
@@ -38,7 +38,7 @@ interface Side {
 
 interface Round {
   readonly perSecond: number;
-  /** Processor time of the main thread for a command: hardly moved by what else the machine does. */
+  /** Processor time of the main thread for a command. Other load of the machine hardly changes it. */
   readonly cpuMicros: number;
 }
 

@@ -1,7 +1,7 @@
 /**
- * How long a restart takes: a snapshot of a million keys and, behind it, 100,000 entries of one command each,
- * after a `kill -9`. The clock runs from the start of the process to the first answer from that database; a
- * second database is read all the while, and must not be held up by the recovery of the first.
+ * The time of a restart after a `kill -9`, with a snapshot of a million keys and 100,000 later entries of one command each.
+ * It is measured from the start of the process to the first answer from that database. A second database is read all the
+ * time; the recovery of the first must not delay its answers.
  */
 
 import { until } from './child.js';
@@ -65,12 +65,12 @@ export const restart: Bench = {
 };
 
 async function snapshotOfAll(millrace: Millrace, progress: (line: string) => void): Promise<void> {
-  // Few bytes, so that what the load leaves behind its last snapshot is small.
+  // Few bytes, so that few of the load's entries follow its last snapshot.
   await millrace.start({ env: { MILLRACE_FSYNC: 'interval' } });
   await load(millrace, KEYS, progress);
   await until(async () => !(await millrace.isCompacting()), SNAPSHOT_TIMEOUT_MS, 'the snapshot');
   await millrace.stop();
-  // A start counts what it replays, so with this bound a few more entries ask for a snapshot of everything.
+  // A start counts the entries that it replays, so with this bound a few more entries cause a full snapshot.
   const env = { MILLRACE_SNAPSHOT_ENTRIES: `${FEWEST_ENTRIES}`, MILLRACE_FSYNC: 'interval' };
   await millrace.start({ env });
   await until(() => isServed(millrace, 0), SERVING_TIMEOUT_MS, 'the start after the load');

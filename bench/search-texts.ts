@@ -1,4 +1,4 @@
-/** Made-up texts whose words are as unevenly common as those of a language, and queries to them. */
+/** Generated texts with the uneven word frequencies of a natural language, and queries for them. */
 
 const SYLLABLES = [
   ...['ba', 'ke', 'lo', 'mi', 'nu', 'ra', 'te', 'shi', 'von', 'dar'],

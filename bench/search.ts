@@ -1,7 +1,7 @@
 /**
- * A hundred thousand documents in a search index: what our thread answers, from the question to the parsed hits, beside
- * the library alone in a thread of its own, asked in turn. One question at a time, so what the process uses meanwhile is
- * what the question costs: the figure to look at when the machine does other things too.
+ * A hundred thousand documents in a search index: our thread, measured from the question to the parsed hits, compared with
+ * the library in a bare thread, in turn. One question runs at a time, so the processor time of the process is the cost of
+ * the question. Use that figure on a busy machine.
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
@@ -44,7 +44,7 @@ const QUERY: Omit<SearchQuery, 'text'> = {
   includeData: true,
   includeMetadata: true,
 };
-/** Beside the query as clients send it. */
+/** Other options of a query, next to the default. */
 const VARIANTS: Readonly<Record<string, Partial<SearchQuery>>> = {
   'keywords alone': { semanticWeight: 0 },
   'likeness alone': { semanticWeight: 1 },
@@ -141,7 +141,7 @@ function percentile(values: readonly number[], percent: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))] ?? Number.NaN;
 }
 
-/** The thread as a process has it, over a journal of its own. */
+/** The search thread as a process runs it, on its own journal. */
 class Ours {
   private constructor(
     private readonly thread: SearchThread,

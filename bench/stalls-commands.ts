@@ -67,7 +67,7 @@ function sent(asked: Words): (stand: StallStand) => Promise<unknown> {
 async function all(stand: StallStand, asked: readonly Words[]): Promise<void> {
   for (const words of asked) await stand.link.ask(...words);
 }
-/** Values in commands that an engine takes in good time, so that what is measured is what comes behind. */
+/** Commands that fill a key in portions that the engine runs quickly, so that only the command after them is measured. */
 function filled(name: string, key: string, all: readonly string[]): Words[] {
   const steps: Words[] = [['DEL', key]];
   for (let at = 0; at < all.length; at += 10_000) steps.push([name, key, ...all.slice(at, at + 10_000)]);

@@ -32,11 +32,11 @@ export class LargeLink {
     return (await this.send(encoded(words)))();
   }
 
-  /** The same for what was encoded before. @returns once it is answered, what gives the reply */
+  /** Sends an encoded command. @returns once it is answered, a function that returns the reply */
   async send(command: Buffer): Promise<() => Buffer> {
     this.#asked += 1;
     const marker = `answered-${this.#asked}`;
-    // The answer to it is known, so that nothing before it has to be parsed to know where the reply ends.
+    // The marker's answer is known, so the end of the reply is found without parsing the reply.
     this.#marker = Buffer.from(`$${marker.length}${CR_LF}${marker}${CR_LF}`);
     const whole = new Promise<void>((resolve) => {
       this.#done = resolve;
@@ -84,7 +84,7 @@ export function encoded(words: Words): Buffer {
   return Buffer.concat(pieces);
 }
 
-/** What a reply of one bulk string says. */
+/** The content of a bulk string reply. */
 export function bulkOf(reply: Buffer): Buffer {
   return reply.subarray(reply.indexOf(CR_LF) + CR_LF.length, -CR_LF.length);
 }

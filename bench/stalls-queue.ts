@@ -17,7 +17,7 @@ const TO_GROUP = 20;
 const MEMBERS_OF_GROUP = 100;
 const STEPS = 10;
 const TIMEOUT_MS = 120_000;
-/** Nobody listens there, and nothing is sent there within a day. */
+/** A closed port; the delay keeps messages from being sent within a day. */
 const ELSEWHERE = 'http://127.0.0.1:9/later';
 const LATER = { 'Svc-Delay': '1d' };
 const large = 'l'.repeat(DOCUMENT_BYTES);
@@ -40,7 +40,7 @@ async function call(
   return text;
 }
 
-/** A plan whose messages may be large, and in force: told by a message that is. */
+/** Sets a plan with large messages, and waits until a large message is accepted. */
 export async function withLargeMessages(stand: StallStand): Promise<void> {
   const authorization = `Basic ${Buffer.from(`${EMAIL}:${MANAGEMENT_KEY}`).toString('base64')}`;
   const { id } = (await (
@@ -90,7 +90,7 @@ async function dead(stand: StallStand): Promise<void> {
   server.closeAllConnections();
 }
 
-/** A run whose steps have a result of a tenth of the whole each; an endpoint of the bench's own takes part in it. */
+/** A run whose steps each have a result of a tenth of the total size; its endpoint is in the bench. */
 class LongRun {
   #port = 0;
   #isOver = false;

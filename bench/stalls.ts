@@ -1,6 +1,6 @@
 /**
- * How long the loop is held, one row for each way of asking for much at once: what everybody else waits for while it
- * runs. `make bench BENCH=stalls`; `STALLS="RPUSH|JSON"` takes the rows whose names match.
+ * How long the event loop is blocked, one row for each kind of large request: all other requests wait that long.
+ * `make bench BENCH=stalls`; `STALLS="RPUSH|JSON"` takes the rows whose names match.
  */
 import { request } from 'undici';
 import { KEYS, load } from './data-set.js';
@@ -13,7 +13,7 @@ import { MESSAGES_AND_RUNS, withLargeMessages } from './stalls-queue.js';
 
 const OWN_WORK_MS = 10;
 const REPEATS = 3;
-/** A row may be the first to run its code: what is compiled on its way is not what is asked about. */
+/** A row may be the first to run its code; compilation on its first run is not part of the measurement. */
 const ONLY = process.env.STALLS === undefined ? undefined : new RegExp(process.env.STALLS);
 
 export type StallStand = Stand;

@@ -1,7 +1,7 @@
 /**
- * What statistics cost: ten million events of one account over thirty days are folded into the file, as fast as that
- * goes, with a meter's record for each second of a day beside them; then every period is asked for again and again, as
- * an edge does. One process, one thread, the same code as in the thread of the read models.
+ * The cost of statistics: ten million events of one account over thirty days are folded into the file at full speed, with
+ * one meter record for each second of a day; then every period is queried repeatedly, as an edge does. One process and one
+ * thread run the same code as the read models' thread.
  */
 
 import { mkdtempSync, rmSync, statSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * What idle subscribers cost, and how soon many of them hear of a message: over the native protocol and over
- * event streams. All of them are held by this process; its own work is part of every delay.
+ * The cost of idle subscribers, and the delay until many of them receive a message: over the native protocol and over event
+ * streams. This process holds all of them; its own work is part of every delay.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { atMost, type Bench, type Figure } from './figures.js';
@@ -43,7 +43,7 @@ export const subscribers: Bench = {
 };
 
 async function idle(millrace: Millrace, face: Endpoint, progress: (line: string) => void): Promise<Figure> {
-  // The first ones compile what all of them use.
+  // The first subscribers make V8 compile the code that all use.
   const first = await open(millrace, face, OPENED_AT_ONCE, (index) => `warm:${index}`);
   await delay(SETTLE_MS);
   const before = await millrace.probe('collect');

@@ -1,6 +1,6 @@
 /**
- * Requests per second against a bare Koa and against webdis, all within one run: every round measures each
- * alternative once, so that what else the machine does hits all of them, and the ratio of medians is told.
+ * Requests per second compared with a bare Koa and with webdis, all within one run: every round measures each alternative
+ * once, so that other load of the machine affects all. The figure is the ratio of medians.
  */
 import { Child } from './child.js';
 import { atLeast, atMost, type Bench, type Figure, median } from './figures.js';
@@ -48,12 +48,12 @@ interface Alternative {
   readonly connections: number;
   readonly url: string;
   readonly requests: string;
-  /** Whose main thread does the work; webdis has several. */
+  /** The process whose main thread does the work; webdis has several. */
   readonly pid?: number | undefined;
 }
 
 interface Round extends LoadResult {
-  /** Processor time of the main thread for a request, microseconds: hardly moved by what else the machine does. */
+  /** Processor time of the main thread for a request, microseconds. Other load of the machine hardly changes it. */
   readonly cpuMicros: number | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What traces cost a request: processor time of the main thread, with traces off, for one request in a hundred and for
- * each, side by side in every round. With AGAINST, what they cost where they are off: `GET, off` of both builds.
+ * The cost of traces for a request: processor time of the main thread with traces off, for one request in a hundred, and for
+ * each request, in turn in every round. With AGAINST, their cost when off: `GET, off` of both builds.
  */
 import { createServer, type Server } from 'node:http';
 import { type Bench, type Figure, median } from './figures.js';
@@ -100,7 +100,7 @@ function shown(value: number): string {
   return value.toFixed(2);
 }
 
-/** A collector that takes everything and looks at nothing. */
+/** A collector that accepts every request and reads none. */
 async function swallowing(): Promise<Server> {
   const server = createServer((request, response) => {
     request.resume().on('end', () => response.writeHead(200, { 'content-type': 'application/json' }).end('{}'));

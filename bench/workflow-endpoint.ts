@@ -1,6 +1,6 @@
 /**
- * The endpoint of the workflow benches, a process of its own: speaks the protocol as a client package does and does
- * nothing beside, so that what is measured is the server. A run has so many steps, or sleeps at its first.
+ * The endpoint of the workflow benches, in its own process: speaks the protocol as a client package does, without further
+ * work, so that the server is measured. A run has the given number of steps, or sleeps at its first.
  * Arguments: the server's URL and its token. Prints `ready <url>`; orders come over the parent's channel.
  */
 import type { AddressInfo } from 'node:net';

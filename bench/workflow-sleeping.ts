@@ -1,6 +1,6 @@
 /**
- * A hundred thousand runs that sleep for a day: what they cost in memory, and how long a restart takes after a
- * `kill -9`, from the start of the process to the first answer about one of them.
+ * A hundred thousand runs that sleep for a day: their memory, and the time of a restart after a `kill -9`, from the start of
+ * the process to the first answer about one of them.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { until } from './child.js';
@@ -13,7 +13,7 @@ import { WorkflowDriver } from './workflow-driver.js';
 
 const RUNS = sized(100_000, 5000);
 const AT_ONCE = 64;
-/** Until snapshots are made and what was delivered is forgotten. */
+/** Until snapshots are made and delivered messages are forgotten. */
 const SETTLE_MS = sized(60_000, 15_000);
 const TIMEOUT_MS = 480_000;
 const ANSWER_TIMEOUT_MS = 60_000;

@@ -1,9 +1,9 @@
 /**
- * How fast runs go on: runs of ten sequential steps against a local endpoint, 50 at once, beside the plain queue
+ * The speed of runs: runs of ten sequential steps against a local endpoint, 50 at a time, compared with the plain queue
  * delivering waiting messages in the same round. A step is a submission by the endpoint and the next delivery.
  *
- * On two processors all threads of all processes share them, the endpoint's too; what a step takes of our own beside what
- * a delivery takes is told as well, and hangs neither on the endpoint nor on what else the machine does.
+ * On two processors the threads of all processes share them, including the endpoint's. The processor time of our process for
+ * a step and for a delivery is therefore reported too: it depends on neither the endpoint nor other load.
  */
 import { atLeast, type Bench, type Figure, median } from './figures.js';
 import { Millrace } from './millrace.js';
