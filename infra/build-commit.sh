@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Builds another commit of this repository in a directory of its own, to be measured or run beside the one at hand.
+# Builds another commit of this repository in another directory, to be measured or run next to the current one.
 #
 #   infra/build-commit.sh <commit> <directory>
 #
-# What is there is kept when it is that commit's. Packages are installed afresh only where the lock file differs.
+# A finished build of the same commit is kept. Packages are installed only if the lock file differs.
 set -euo pipefail
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 commit=$(git -C "$root" rev-parse --verify --quiet "$1^{commit}") || {

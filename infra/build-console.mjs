@@ -1,7 +1,7 @@
 /**
- * Builds the pages of src/console, those of the console and that of the portal: node infra/build-console.mjs
+ * Builds the pages of src/console, that is the console and the portal: node infra/build-console.mjs
  *
- * Their names say what is in them, so browsers keep them for ever.
+ * File names contain a hash of the content, so browsers keep them for ever.
  */
 import { readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
@@ -14,7 +14,7 @@ import { writeLicenses } from './licenses.mjs';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const source = join(root, 'src/console');
 
-/** The operations whose examples the overview's checklist shows: `src/console/files.d.ts` has the module's type. */
+/** The operations whose examples are in the overview's checklist: `src/console/files.d.ts` has the module's type. */
 const FIRST_CALLS = [
   ['get', '/{command}'],
   ['post', '/'],
@@ -72,7 +72,7 @@ async function writePages({ entry, at, base, out, licenses }) {
   await writeLicenses(licenses, [metafile]);
 }
 
-/** The page: what its first view needs is named in it, so that it is fetched at once. */
+/** The HTML page: it names the files of its first view, so that the browser fetches them immediately. */
 async function page({ entry, base, out, metafile, names }) {
   const byName = Object.entries(metafile.outputs);
   const [script, { imports, cssBundle }] = byName.find(([, { entryPoint }]) => entryPoint?.endsWith(`src/console/${entry}`));

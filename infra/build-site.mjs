@@ -21,7 +21,7 @@ import { framed, homeContent } from './site/page.mjs';
 import { INDEX_OPTIONS } from './site/search-options.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-/** The program serves the site, next to the console and the OpenAPI document; a copy in another folder stands alone. */
+/** The program serves the site next to the console and the OpenAPI document; a copy in another folder has neither. */
 const isServed = process.argv[2] === undefined;
 const out = resolve(process.argv[2] ?? join(root, 'dist/src/site'));
 /** The browser loads the index with the first search. */

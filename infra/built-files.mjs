@@ -1,6 +1,6 @@
 /**
- * Writes files that are served as they are. Beside each lies what it is in brotli and gzip, where that is smaller, and
- * `manifest.json` lists them: nothing else is served (src/edge/http/built-files.ts).
+ * Writes static files. Each has a brotli and a gzip copy where that is smaller, and `manifest.json` lists them: no other
+ * file is served (src/edge/http/built-files.ts).
  */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

@@ -73,7 +73,7 @@ function leaveOutSignIns({ onResolve }) {
 }
 
 function loadLess({ onResolve }) {
-  // A module of Node.js whose names were all dropped is not loaded.
+  // A module of Node.js is not loaded if the bundle uses none of its names.
   onResolve({ filter: /^[\w:/-]+$/ }, ({ path }) => (isBuiltin(path) ? { path, external: true, sideEffects: false } : undefined));
   onResolve({ filter: /^@aws-sdk\/client-s3$/ }, () => ({ path: './s3-sdk.js', external: true }));
   // This package uses all rules, and is loaded when a client asks for the OpenAPI document. It gets its own copy, so the other

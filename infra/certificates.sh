@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Certificates for TLS between processes and nats-servers, by an authority of the installation's own.
+# Certificates for TLS between processes and nats-servers, by the installation's own authority.
 #
 #   infra/certificates.sh DIR NAME ALTERNATIVES
 #
-# It writes DIR/NAME.crt and DIR/NAME.key, good for both ends of a connection, over those that are there; and before that
-# DIR/ca.crt and DIR/ca.key, where they are missing. ALTERNATIVES are what others call it: DNS:nats-1.example,IP:10.0.0.1.
-# A process that is never connected to needs a name, too: DNS:millrace.
+# It writes DIR/NAME.crt and DIR/NAME.key, valid for both ends of a connection, and replaces existing ones. Before that it
+# writes DIR/ca.crt and DIR/ca.key if they are missing. ALTERNATIVES are the names and addresses that others connect to:
+# DNS:nats-1.example,IP:10.0.0.1. A process that accepts no connection needs a name, too: DNS:millrace.
 set -euo pipefail
 umask 077
 

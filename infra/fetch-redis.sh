@@ -1,10 +1,10 @@
 #!/bin/sh
 # Unpacks a newer redis-server than the system's into .tools/redis8, for the tests that compare with one.
 #
-# Nothing is installed: the packages and the libraries they were linked against are unpacked into one
-# directory, and `.tools/redis8/run` starts the server through that directory's own loader. Needs Debian
-# on amd64 or arm64, apt-get and dpkg-deb; no root. Does nothing when it has been done. Ends with 0 and
-# one line when it cannot: the tests that need it are then skipped.
+# The packages and the libraries that they are linked against are unpacked into one directory, not installed.
+# `.tools/redis8/run` starts the server through that directory's own loader. Needs Debian on amd64 or arm64, apt-get and
+# dpkg-deb; no root. Ends early if the server is there. On failure it ends with 0 and one line of text: the tests that need
+# it are then skipped.
 set -eu
 
 root=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)

@@ -1,5 +1,6 @@
 /**
- * What the packages that a bundle has in it ask for: their names, versions and license texts, in one file of dist/licenses.
+ * Writes the names, versions and license texts of a bundle's packages into one file of dist/licenses, as the licenses
+ * require.
  */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -20,7 +21,7 @@ export async function writeLicenses(name, metafiles) {
   await writeFile(join(root, 'dist/licenses', name), parts.join(`\n${'-'.repeat(80)}\n\n`));
 }
 
-/** What was looked at and left out is none. */
+/** The files with bytes in the output: esbuild also lists files that it dropped. */
 function bundled(inputs) {
   return Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : []));
 }

@@ -1,26 +1,26 @@
 #!/usr/bin/env bash
-# A cluster on this machine, as it would stand on three: three nats-servers with TLS and a user for each role, three Millrace
-# processes (two that are everything, one that is an edge), and a balancer before them where haproxy is installed. Whatever
-# of it dies is started again.
+# A cluster on this machine that is set up like one on three: three nats-servers with TLS and a user for each role, three
+# Millrace processes (two with all roles, one that is an edge), and a balancer before them if haproxy is installed. A
+# process that dies is started again.
 #
-#   infra/local-cluster.sh start    everything (`make up`); what already runs is left alone
+#   infra/local-cluster.sh start    everything (`make up`); running processes are left alone
 #   infra/local-cluster.sh nats     the three nats-servers only
-#   infra/local-cluster.sh status   what runs, and where
-#   infra/local-cluster.sh balancer-config  the balancer's file, which is written anyway
-#   infra/local-cluster.sh stop     all of it and nothing else (`make down`); data is kept
+#   infra/local-cluster.sh status   the running processes and their addresses
+#   infra/local-cluster.sh balancer-config  the balancer's file, which `start` writes too
+#   infra/local-cluster.sh stop     all processes of the cluster and no others (`make down`); data is kept
 #
-# `. DIR/operator.env` gives a shell what `millrace` commands need to reach it.
+# `. DIR/operator.env` sets the variables that `millrace` commands need to reach the cluster.
 #
-# MILLRACE_CLUSTER_DIR        where data, logs, keys and certificates go   (.cache/cluster)
+# MILLRACE_CLUSTER_DIR        directory of data, logs, keys, certificates  (.cache/cluster)
 # MILLRACE_CLUSTER_NATS_PORT  of the first node; the others follow, routes
 #                             100 above, monitoring 200 above              (14222)
 # MILLRACE_CLUSTER_HTTP_PORT  of the first process: kv, queue, management,
 #                             RESP, metrics in turn; the next 10 above,
-#                             the balancer 100 above, and in the place of
-#                             metrics whether it has anyone to send to     (17100)
+#                             the balancer 100 above; its port in the place
+#                             of metrics reports whether a process is ready (17100)
 # MILLRACE_NATS_SERVER        the binary             (found or fetched, as `serve` does)
 # MILLRACE_HEAP_MB            heap limit of each process                   (512)
-# Other MILLRACE_* variables reach the processes as they are.
+# Other MILLRACE_* variables are passed to the processes unchanged.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 umask 077
@@ -42,7 +42,7 @@ dir=$(cd "$dir" && pwd)
 
 fail() { echo "local-cluster: $*" >&2; exit 1; }
 
-# --- programs: a pid file holds the pid of who looks after one, and its start time, because pids are used again -------
+# --- programs: a pid file holds the pid of a supervisor and its start time, because pids are used again ----------------
 
 started_at() { sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d' ' -f20; }
 
@@ -81,7 +81,7 @@ stop_one() { # name
     read -r pid ticks <"$dir/$1.pid"
     kill -TERM "$pid" 2>/dev/null || true
     while is_running "$1"; do
-      # Its session has nothing else in it.
+      # The session contains only this program's processes.
       [ "$SECONDS" -lt "$end" ] || kill -KILL -- "-$pid" 2>/dev/null || true
       sleep 0.1
     done
@@ -104,13 +104,13 @@ is_well() { node -e "fetch('http://127.0.0.1:$1').then(r=>process.exit(r.ok?0:1)
 
 # --- nats-servers -------------------------------------------------------------------------------------------------------
 
-# Who may be a node: letters and digits, a letter first, since nats-server reads the variable as a piece of configuration.
+# The password of nodes: letters and digits, a letter first, since nats-server parses the variable as configuration.
 route_password() {
   [ -s "$dir/route" ] || echo "s$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')" >"$dir/route"
   cat "$dir/route"
 }
 
-# What the operator's commands are told, and with another key the processes.
+# The environment of the operator's commands. The processes have the same one, with another NATS key.
 operator_env() {
   local n urls=
   for n in 0 1 2; do urls="$urls,nats://localhost:$((nats_port + n))"; done
@@ -174,7 +174,7 @@ await_process() { # number
   echo "millrace-$m: http://127.0.0.1:$base (kv)  redis://127.0.0.1:$((base + 3)) (RESP)  http://127.0.0.1:$((base + 4)) (metrics)"
 }
 
-# What the first process made for the first database, and nobody gave, holds for all.
+# The credentials that the first process generated for the first database are used by all processes.
 take_credentials() {
   [ -f "$dir/millrace-1/credentials.env" ] || return 0
   # The file is written for a shell. `read` would cut the padding off a value that ends in `=`.
@@ -201,7 +201,7 @@ start_processes() {
 
 # --- the balancer: infra/balancer/haproxy.cfg, with the addresses of the processes on this machine -----------------------
 
-# The first argument is the first port of the balancer, where one more says whether a process takes requests.
+# The first argument is the balancer's first port. An additional port reports whether a process takes requests.
 balancer_config() {
   local face m base=$1 edits=() metrics
   for face in 7100:0 7200:1 7300:2 6380:3; do

@@ -16,7 +16,7 @@ const KEY = 'mrk_a-key-for-the-pictures';
 const EMAIL = 'admin@localhost.localdomain';
 /** Each is in the repository, for ever. */
 const MAX_BYTES = 200 * 1024;
-/** Each page's name, its address, its theme, and what is done before the picture. */
+/** Each page's name, its address, its theme, and the steps before the screenshot. */
 const PAGES = [
   ['overview', () => '/console/', 'light', counted],
   ['data', dataPath, 'dark', keyShown],
@@ -37,7 +37,7 @@ try {
   demo.kill('SIGTERM');
 }
 
-/** The management port: the demo says it once everything that is shown is there. */
+/** The management port: the demo prints it once all its data is there. */
 function readyUrl(stdout) {
   return new Promise((found, failed) => {
     const lines = createInterface({ input: stdout });
@@ -66,7 +66,7 @@ async function picture(browser, { url, name, path, colorScheme, prepare }) {
   await page.context().close();
 }
 
-/** The statistics have what the demo did: the read models are a second or two behind. */
+/** Waits until the statistics contain the demo's data: the read models are a second or two late. */
 async function counted(page) {
   const keys = page.getByRole('link', { name: /^Keys/ });
   await keys.waitFor();

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Prints the base images of infra/Dockerfile, and the balancer's of infra/compose.yml, with the digests that their tags
-# have in the registry now, a line each:
-# NODE_IMAGE=node:24-bookworm-slim@sha256:…, for --build-arg and --env-file. Keep what it printed beside what was built
-# with it. Needs docker with buildx, and the registry. Prints nothing, and fails, when a digest cannot be had.
+# Prints the base images of infra/Dockerfile, and the balancer's of infra/compose.yml, with the current digests of their tags
+# in the registry, a line each:
+# NODE_IMAGE=node:24-bookworm-slim@sha256:…, for --build-arg and --env-file. Keep the output with the images that were built
+# with it. Needs docker with buildx, and the registry. Fails without output if a digest is missing.
 set -eu
 
 root=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)

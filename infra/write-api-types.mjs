@@ -1,7 +1,7 @@
 /**
- * Writes the types of the API as its OpenAPI document has them: node infra/write-api-types.mjs <file.d.ts>
+ * Writes TypeScript types of the API from its OpenAPI document: node infra/write-api-types.mjs <file.d.ts>
  *
- * What comes out are three interfaces:
+ * The file has three interfaces:
  * `Schemas`, by their names; `Operations`, by method and path, each with its answer; and `paths`, by path and method, each
  * with parameters, body and answers, in the form that generic clients take (`createClient<paths>()` of openapi-fetch).
  */

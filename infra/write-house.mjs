@@ -174,7 +174,7 @@ const topOf = (file) => file.split('/')[0];
 const roomOf = (file) => file.split('/').slice(0, -1).slice(0, 2).join('/');
 const tops = [...new Set(files.map(topOf))].sort();
 
-/** The rooms in a folder, and what they look like in it. */
+/** The rooms in a folder, and the layout of each. */
 const interiors = new Map(
   tops.map((top) => {
     const rooms = [...new Set(files.filter((file) => topOf(file) === top).map(roomOf))].filter((room) => room !== top);

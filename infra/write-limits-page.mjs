@@ -58,14 +58,14 @@ function constantsOf(text, module) {
 }
 
 /**
- * Numbers that a face or an actor is given together. What each is stands in the interface, why in the defaults; or both
- * stand in the defaults, where no interface says more.
+ * Numbers that an endpoint or an actor gets together. The interface describes each and the defaults give the reason; or the
+ * defaults do both, if the interface has no comment.
  */
 function defaultsOf(text, module) {
   const rows = [];
   for (const [, name] of text.matchAll(/export const (DEFAULT_[A-Z_]+)(?:: \w+)? = \{/g)) {
     for (const [field, value] of Object.entries(module[name] ?? {})) {
-      // What comes from the defaults of another file stands there.
+      // A value from the defaults of another file is listed with that file.
       if (typeof value !== 'number' || !new RegExp(`^ +${field}:`, 'm').test(text)) continue;
       const what = text.match(new RegExp(`(\\/\\*\\*(?:(?!\\*\\/)[\\s\\S])*\\*\\/)\\n\\s+(?:readonly )?${field}\\??:`))?.[1] ?? '';
       const why = text.match(new RegExp(`((?:^ +\\/\\/.*\\n)+) +${field}:`, 'm'))?.[1] ?? '';

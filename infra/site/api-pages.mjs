@@ -94,7 +94,7 @@ ${example === undefined ? '' : json(example)}${this.#fields(schema)}`;
     return `<h3>Answers</h3>${shown.join('')}${table(['status', 'meaning', 'example of the text'], rows)}`;
   }
 
-  /** The members of an object, or of the objects of a list; nothing for other values. */
+  /** The members of an object, or of the objects of a list; empty for other values. */
   #fields(schema) {
     const rows = this.#rowsOf(schema, '', 0);
     if (rows.length === 0) return '';
@@ -160,7 +160,7 @@ function paragraphs(text = '') {
   return text === '' ? '' : text.split('\n\n').map((part) => `<p>${inline(part)}</p>`).join('');
 }
 
-/** Descriptions mark code as Markdown does, and nothing else. */
+/** Descriptions mark code as Markdown does, and have no other marks. */
 function inline(text) {
   return escaped(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 }

@@ -87,7 +87,7 @@ describe('console: the DLQ', function () {
     ] as const) {
       await letters(page, '?label=single');
       await rows(page).last().getByRole('link').first().click();
-      // What fails again would come back as an entry of its own.
+      // A retried message that fails again would come back as another entry.
       stand.mend();
       await page.getByRole('dialog').getByRole('button', { name: action }).click();
       await eventually(async () => expect(await total('single')).to.equal(left));

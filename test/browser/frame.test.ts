@@ -113,7 +113,7 @@ describe('console: the frame', function () {
   });
 
   it('signs out, and the session is refused afterwards', async () => {
-    // What the page had asked for by then is answered as what follows.
+    // A request that the page sent before is answered like the later ones.
     const person = (await browser.person()).expects(/^401 /);
     const cookies = await person.page.context().cookies();
     expect(cookies.map(({ httpOnly, sameSite }) => [httpOnly, sameSite])).to.deep.equal([[true, 'Strict']]);

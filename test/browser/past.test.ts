@@ -19,14 +19,14 @@ describe('console: the past', function () {
     await kv.command('SET', HOSTILE, HOSTILE);
     const storedMs = Date.now();
     await eventually(() => {
-      // The API tells moments by the millisecond, and the page by the second.
+      // The API gives times in milliseconds, and the page shows seconds.
       betweenMs = Math.floor(Date.now() / 1000) * 1000;
       expect(betweenMs).to.be.greaterThan(storedMs);
     });
     await eventually(() => expect(Date.now()).to.be.greaterThan(betweenMs + 2_000));
     await kv.command('SET', 'greeting', 'goodbye');
     await kv.command('DEL', 'user:1');
-    // What belongs to no key is a change, too.
+    // A change that belongs to no key is listed, too.
     await kv.command('CONFIG', 'SET', 'notify-keyspace-events', 'KEA');
     await eventually(() => expect(Date.now()).to.be.greaterThan(betweenMs + 4_500));
   });

@@ -12,7 +12,7 @@ import { ON_SEARCH } from '../support/attacks/on-search.js';
 import { LONG_COMMANDS, ON_THE_LOOP } from '../support/attacks/on-the-loop.js';
 import { DEAD_NAMES, ENDLESS_ANSWERS, ON_THE_QUEUE } from '../support/attacks/on-the-queue.js';
 
-/** Attacks by which the second tenant is slowed beyond the bound today, by title: what its p99 stays below, and why. */
+/** Attacks that currently slow the second tenant beyond the bound, by title: the bound of its p99, and the reason. */
 const SLOWER: Readonly<Record<string, Exception>> = {
   [LARGE_TRANSACTIONS.title]: {
     p99Ms: 500,

@@ -57,7 +57,7 @@ describe('a killed `millrace backup`', function () {
       () => false,
     );
 
-  /** Databases alone: what is counted about their use goes on. */
+  /** Lines of databases only: statistics of their use continue to change. */
   const ofDatabases = (lines: Lines) => Object.entries(lines).filter(([name]) => name.startsWith('kv:'));
 
   it('create leaves a backup that verify refuses as incomplete, and a second create completes it', async () => {
@@ -122,7 +122,7 @@ describe('a killed `millrace backup`', function () {
       const env = await cluster.environment(await temporaryDirectory());
       const connections = await connect(cluster.natsOptions());
       const objects = new JetStreamObjectStore(connections, new Names(''));
-      // Segments are the first that is written behind the mark, and the mark's end the last.
+      // Segments are the first objects that are written after the mark, and the mark's end is the last.
       const isUnderWay = async () => (await objects.list('')).length > 0;
       const restore = ['restore', '--from', whole, '--key-from', key];
       const wasKilled = await killedWhen(restore, env, isUnderWay);

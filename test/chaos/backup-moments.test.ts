@@ -13,7 +13,7 @@ const MS_FOR_A_KILL = 45_000;
 /** An entry in some thirty chunks. */
 const KEYS = 2500;
 const VALUE = 'v'.repeat(6000);
-/** Loading and storing it take some of this: the kill falls before, into or behind either. */
+/** Loading and storing the backup take part of this time, so the kill falls before, into or after either. */
 const WITHIN_MS = [300, 1500] as const;
 const BACKUP = 'd2f4c9a0-54d9-4b0c-8a9e-4f6f0c1b7e22' as BackupId;
 

@@ -14,9 +14,9 @@ import { startTogether } from '../support/together.js';
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
-/** What anything may be late. */
+/** How late a timed action may be. */
 const LATE_MS = 5000;
-/** Clocks of two machines, the roundings of both, and what a command takes. */
+/** The clocks of two machines, the rounding of both, and the time of a command. */
 const EARLY_MS = 200;
 const TOKEN = 'queue-of-the-tests-0123456789abcdef';
 /** Starts and takeovers on a machine that does much else. */
@@ -63,7 +63,10 @@ class Timed {
     }
   }
 
-  /** @returns what waits until a message that is delayed by so much has arrived in time, once somebody was there to send it */
+  /**
+   * @returns a function that waits until a message delayed by so many seconds has arrived in time, after a process was there
+   * to send it
+   */
   async delayed(through: MillraceProcess, seconds: number): Promise<(sinceMs?: number) => Promise<void>> {
     const path = this.sink.path(`${this.name}-delayed`);
     const url = `${through.addresses.queue}/v2/publish/${this.sink.url(path)}`;
@@ -99,7 +102,7 @@ class Timed {
   }
 }
 
-/** Starts take a core each: no more at once than a small machine has. */
+/** A start takes a core: at most as many run in parallel as a small machine has. */
 const lanes: Promise<unknown>[] = [Promise.resolve(), Promise.resolve()];
 let nextLane = 0;
 
@@ -110,7 +113,7 @@ function inTurn<T>(start: () => Promise<T>): Promise<T> {
   return started;
 }
 
-/** A clock that is ahead by this says that the minute ends in so many seconds. */
+/** With a clock that is ahead by this, the minute ends in so many seconds. */
 function aheadForMinuteIn(seconds: number): { aheadMs: number; tickMs: number } {
   const tickMs = Date.now() + seconds * 1000;
   return { aheadMs: MINUTE_MS - (tickMs % MINUTE_MS), tickMs };
@@ -195,7 +198,7 @@ describe('with a wrong wall clock', function () {
     const { dataDir } = wrong;
     await wrong.kill('SIGKILL');
     await time.setAhead(0);
-    // Nothing but the journal speaks against the clock.
+    // Only the journal contradicts the clock.
     const trusting = { ...env, MILLRACE_CLOCK_TRUST: 'machine' };
     const right = await inTurn(() => startMillrace({ dataDir, env: trusting }));
     await timed.key(right, 'new', 4);
@@ -203,7 +206,7 @@ describe('with a wrong wall clock', function () {
     await Promise.all([timed.ends(right, 'new'), delayedNew()]);
     await isReady(right);
     expect(right.stderr().match(/"clock\.journal-ahead"/g), 'lines about the clock').to.have.length(1);
-    // How long nothing ran is not known: what was there before waits for as much longer, and no more.
+    // The time without a running process is unknown: older timers wait for as much longer, and no more.
     await eventually(async () => expect(await right.kv.ask('GET', 'short')).to.equal(null), SLOW);
     await right.kill('SIGTERM');
   });

@@ -22,7 +22,7 @@ import { endEverything } from '../support/millrace-process.js';
 import { NOWHERE } from '../support/queue-conservation-sinks.js';
 import { replayLine, seededRandom, seedOfThisRun } from '../support/seeded-random.js';
 
-/** Of faults; what was done is judged after it, which takes about a minute. */
+/** Duration of the faults; the checks after it take about a minute. */
 const MINUTES = Number(process.env.CHAOS_MINUTES ?? '1.5');
 /** Faults whose names match; all by default. */
 const ONLY = new RegExp(process.env.CHAOS_ONLY ?? '');
@@ -44,7 +44,7 @@ describe('a cluster of three processes and three nats-servers under load', funct
   before(async () => {
     console.log(replayLine(seed, 'cluster-faults'));
     stand = await ClusterStand.start({}, { canSuffer: true, hasRealBalancer: true });
-    // With dice of its own: how many it throws depends on how fast it is answered.
+    // It has its own random numbers, because the number that it draws depends on the speed of answers.
     load = await ClusterLoad.start(stand, seededRandom(seed + 1));
   });
   after(async () => {
@@ -65,7 +65,7 @@ describe('a cluster of three processes and three nats-servers under load', funct
     await withEvidence('the judgement', () => judgeCluster(stand, used));
   });
 
-  /** @throws with what it was about, and where to look */
+  /** @throws an error with the topic and the place of the evidence */
   async function withEvidence<T>(about: string, act: () => Promise<T>): Promise<T> {
     try {
       return await act();
@@ -75,7 +75,7 @@ describe('a cluster of three processes and three nats-servers under load', funct
     }
   }
 
-  /** One fault, or one of a process beside one of a server. */
+  /** One fault, or one of a process together with one of a server. */
   function nextFaults(): FaultName[] {
     const isWanted = (name: FaultName): boolean => ONLY.test(name) && isPossible(stand, name);
     const [processes, servers] = [OF_PROCESSES.filter(isWanted), OF_SERVERS.filter(isWanted)];

@@ -29,10 +29,10 @@ const VICTIMS: readonly Victim[] = ['process', 'server', 'both', 'server, then p
 /** As many as CI has time for; more with CHAOS_KILLS. */
 const KILLS = Number(process.env.CHAOS_KILLS ?? '20');
 const ACKED_BETWEEN_KILLS = 150;
-/** Everything ever written is read after so many kills, and what is newest after each. */
+/** All written keys are read after so many kills, and the newest ones after each. */
 const FULL_CHECK_EVERY = 8;
 const NEWEST = 2000;
-/** A restart, and the replay of what the load left. */
+/** A restart, and the replay of the load's entries. */
 const BACK_TIMEOUT_MS = 30_000;
 const MS_FOR_A_KILL = 15_000;
 
@@ -57,7 +57,7 @@ describe('the embedded default under load', function () {
       ...(await embeddedEnvironment(dataDir)),
       // Small, so that snapshots are made, and are half made, while we kill.
       MILLRACE_SNAPSHOT_ENTRIES: '400',
-      // On a machine that is busy with all this, half a second without news is nothing to refuse requests for.
+      // On a busy machine, half a second without an update of permissions must not refuse requests.
       MILLRACE_CONTROL_STALE_MS: '5000',
     };
     millrace = await start(dataDir);

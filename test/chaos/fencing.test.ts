@@ -21,15 +21,15 @@ import { findNatsServer, natsServerVersion } from '../support/nats-server.js';
 
 const SHARD = 'KV_0';
 const ROUNDS = 3;
-/** What the first is asked while it sleeps, so that it finds it in its sockets when it wakes. */
+/** Requests sent to the first process while it is stopped, so that it finds them in its sockets when it wakes. */
 const QUEUED_READS = 20;
 const QUEUED_WRITES = 5;
 /**
- * One that slept refuses everything at first, because it does not know any more who may do what. That would
- * hide what this is about, so it believes what it knew for longer than it sleeps.
+ * A process that was stopped refuses everything at first, because its permissions are too old. That would hide the effect of
+ * the lease, so this bound is longer than the stop.
  */
 const ONLY_THE_LEASE = { MILLRACE_CONTROL_STALE_MS: '60000' };
-/** A takeover, the quiet time after it, and a cluster of three that elects a leader meanwhile. */
+/** A takeover, the quiet time after it, and a leader's election in a cluster of three. */
 const TAKEOVER_TIMEOUT_MS = 20_000;
 
 const worlds: { name: string; settings: Record<string, string>; start: () => Promise<NatsFacts> }[] = [
@@ -108,7 +108,7 @@ async function settled(cluster: MillraceCluster, round: number) {
   );
 }
 
-/** Its connections are open already: what is sent to a stopped process is the first thing it finds. */
+/** Its connections are open already: a stopped process first reads the requests that were sent to it. */
 async function connectedClient({ kvUrl: url }: MillraceProcess): Promise<KvClient> {
   const connections = QUEUED_READS + QUEUED_WRITES;
   const client = new KvClient({ url, token: TOKEN, connections, timeoutMs: 60_000 });

@@ -14,9 +14,9 @@ import { replayLine, seededRandom, seedOfThisRun } from '../support/seeded-rando
 
 const LOOKS = Number(process.env.CHAOS_LOOKS ?? '360');
 const BACK_TIMEOUT_MS = 30_000;
-/** Below the silence of a takeover, so that who stood still goes on as the owner. */
+/** Below the silence that causes a takeover, so that a stopped process continues as the owner. */
 const STILL_MS = { low: 300, high: 1300 };
-/** So short that many commands are told that it has passed. */
+/** Short enough that many commands are answered with its expiry. */
 const HOLD_MS = 800;
 const BUSY_LOOPS = 3;
 
@@ -36,7 +36,7 @@ describe('the answer to a command stays true', function () {
     nats = await startPlainNats();
     cluster = await MillraceCluster.prepare(nats, {
       MILLRACE_REQUEST_HOLD_MS: String(HOLD_MS),
-      // Refusing everybody because permissions may be old would hide what becomes of commands.
+      // Refusing requests because permissions may be old would hide the outcomes of commands.
       MILLRACE_CONTROL_STALE_MS: '60000',
     });
     respPort = await freePort();

@@ -25,7 +25,7 @@ const PAUSE_AFTER_FAILURE_MS = 30;
 /** Of fields and keys that are to be gone after a kill. */
 const SHORT_MS = 150;
 
-/** An element of one kind of collection: how it is added, and what is there in the end. */
+/** One kind of collection: how an element is added, and how the elements are read in the end. */
 interface Kind {
   readonly name: string;
   add(id: string): Words;
@@ -170,7 +170,7 @@ describe('the embedded default under commands of every family', function () {
   async function judge(when: string): Promise<void> {
     for (const kind of KINDS) {
       const { acked: due, unknown } = outcomes.get(kind.name)!;
-      // What is acknowledged while we read may be missing from what we read.
+      // A write that is acknowledged during the read may be missing from the result.
       const dueNow = new Set(due);
       if (kind.name === 'bits') {
         const count = Number(await ask('BITCOUNT', 'bits'));

@@ -37,7 +37,7 @@ describe('a script that is killed after a write', function () {
       MILLRACE_KV_SHARDS: '1',
       // It is counted in work, of which each of nine scripts would have five seconds.
       MILLRACE_SCRIPT_MS: '1000',
-      // Scripts hold up the whole process; what it knows of permissions grows old meanwhile.
+      // Scripts block the whole process, and its permissions become old during them.
       MILLRACE_CONTROL_STALE_MS: '5000',
     });
     environment = await embeddedEnvironment(millrace.dataDir);

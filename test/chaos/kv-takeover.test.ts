@@ -13,7 +13,7 @@ const KILLS = Number(process.env.CHAOS_TAKEOVERS ?? '4');
 /** A takeover, with room for a machine that does much else. */
 const BACK_TIMEOUT_MS = 25_000;
 const MS_FOR_A_KILL = 20_000;
-/** What is pushed, published and added between two kills. */
+/** Elements pushed, published and added between two kills. */
 const STEPS_BETWEEN_KILLS = 60;
 /** So that the machine has room for the servers. */
 const PACE_MS = 1;
@@ -146,7 +146,7 @@ describe('a takeover while clients of another process block, subscribe and write
   }
 });
 
-/** What was pushed and what was popped, and how sure that is. */
+/** The pushed and the popped elements, and whether each outcome is known. */
 class QueueRecord {
   readonly #pushed: string[] = [];
   readonly #maybePushed: string[] = [];

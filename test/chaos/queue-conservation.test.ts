@@ -29,7 +29,7 @@ import { countedStates, loggedCounts, ReadSide, type ReadSideState } from '../su
 import { MGMT_EMAIL, MGMT_KEY, SEARCH_ENVIRONMENT } from '../support/search-process.js';
 import { replayLine, seededRandom, seedOfThisRun } from '../support/seeded-random.js';
 
-/** One of each kind, which is what CI has time for; more with CHAOS_QUEUE_FAULTS and CHAOS_QUEUE_KILLS. */
+/** One of each kind, for which CI has time; CHAOS_QUEUE_FAULTS and CHAOS_QUEUE_KILLS set more. */
 const FAULTS = Number(process.env.CHAOS_QUEUE_FAULTS ?? '7');
 const KILLS = Number(process.env.CHAOS_QUEUE_KILLS ?? '4');
 const MS_FOR_A_FAULT = 25_000;
@@ -38,10 +38,10 @@ const ACCEPTED_BETWEEN_FAULTS = 40;
 const SLEEP_MS = 2500;
 const SHORT_SLEEP_MS = 700;
 
-/** Read models are made anew: all of the run is folded. */
+/** Time to rebuild the read models: the whole run is folded. */
 const REBUILT = { timeoutMs: 2 * BACK_TIMEOUT_MS, everyMs: 250 };
 
-/** What a process shows of all of it, once its statistics have counted what its log has. */
+/** The read models of a process, once its statistics have counted all events of its log. */
 async function shownBy({ addresses }: MillraceProcess): Promise<ReadSideState> {
   const [queueUrl, mgmtUrl] = [addresses.queue as string, addresses.mgmt as string];
   const readSide = new ReadSide({ queueUrl, queueToken: QUEUE_TOKEN, mgmtUrl, email: MGMT_EMAIL, key: MGMT_KEY });
@@ -112,7 +112,7 @@ describe('messages of three processes on one nats-server', function () {
   it('are listed alike by all processes and by a process with empty read models', async () => {
     const [region, ...others] = regions as [string, ...string[]];
     const of = (name: string) => shownBy(alive.get(name) as MillraceProcess);
-    // Both anew each time: a message that waits for its next try may still go on.
+    // Both are read for each comparison: a message that waits for its next try may still change.
     const same = (one: string, other: string) =>
       eventually(async () => {
         const [shown, alike] = await Promise.all([of(one), of(other)]);
@@ -186,7 +186,7 @@ describe('messages of three processes on one nats-server', function () {
     });
   }
 
-  /** What is on its way is hung up on, and what comes finds nobody. */
+  /** Breaks open calls to the sink and refuses later ones. */
   async function loseSink(): Promise<void> {
     run.sinks.leave();
     await run.progress(10);

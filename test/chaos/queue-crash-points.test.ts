@@ -24,7 +24,7 @@ describe('a queue after the death or sleep of its owner', function () {
   before(async () => {
     stand = await QueueCrashStand.start();
     await stand.owner();
-    // Ticks of it fall into whatever happens from here on.
+    // Its ticks fall into any of the later tests.
     await stand.client.ask('POST', `/v2/schedules/${stand.sink.url('/tick')}`, undefined, [200], {
       'svc-cron': '* * * * *',
       'svc-schedule-id': 'every-minute',
@@ -34,7 +34,7 @@ describe('a queue after the death or sleep of its owner', function () {
   beforeEach(async () => {
     await stand.owner();
   });
-  // Tests go on as usual until a tick is near, so that nobody waits a minute for it.
+  // The next test runs until a tick is near, so that no test waits a minute for it.
   afterEach(async () => {
     const leftMs = nextTickMs() - Date.now();
     if (diedAtTickMs === undefined && leftMs > START_MS && leftMs < 2 * START_MS) await dieAtTick();
@@ -300,7 +300,7 @@ describe('a queue after the death or sleep of its owner', function () {
     return events.flatMap((event) => (event.type === 'ScheduleFired' ? [event.tickAtMs] : []));
   }
 
-  /** In the DLQ, in one entry, and nowhere else. */
+  /** The message is in the DLQ, in one entry, and in no other place. */
   async function expectDead(path: string, id: string): Promise<void> {
     await stand.stored(path, 'MessageDeadLettered');
     await eventually(

@@ -67,7 +67,7 @@ describe('read models of a process that is killed repeatedly', function () {
       MILLRACE_QUEUE_TOKEN: QUEUE_TOKEN,
       MILLRACE_SIGNING_KEY_CURRENT: SIGNING_KEYS.current,
       MILLRACE_SIGNING_KEY_NEXT: SIGNING_KEYS.next,
-      // Only the process of the read models is killed; nobody else is to be taken for dead.
+      // Only the process of the read models is killed; no other may be taken for dead.
       MILLRACE_TAKEOVER_SILENCE_MS: '15000',
     });
     journal = await openJournalEnd(cluster.natsOptions());
@@ -94,7 +94,8 @@ describe('read models of a process that is killed repeatedly', function () {
       search: `/v2/search/${search.id}/stats`,
     };
     kv = new KvClient({ url: edge.kvUrl, token: made.rest_token });
-    // Refused before it is open, which counts nothing; only the command that opens it is not of the load.
+    // Commands that are refused before the database is open are not counted; only the command that succeeds is outside the
+    // load.
     await eventually(() => kv.ask('SET', 'settled', 'yes'), LONG);
     sink = await QueueSink.listening();
     load = await ReadSideLoad.over({ queueUrl: queue, sink, kv, search });
@@ -196,7 +197,7 @@ describe('read models of a process that is killed repeatedly', function () {
 
   it('show the same after a rebuild from the journal', async () => {
     const end = await journal.position(SHARD);
-    // Sizes of a database are told some seconds after its commands: what is shown by now is what is compared.
+    // Sizes of a database are updated some seconds after its commands, so the current state is compared.
     const shown = await state();
     checkCounts(shown);
     await projection.kill('SIGKILL');
@@ -206,7 +207,7 @@ describe('read models of a process that is killed repeatedly', function () {
     const { statistics, ...lists } = shown;
     await eventually(async () => {
       const now = await state();
-      // Named one by one: a difference of everything at once is too long to be printed.
+      // Each list has its own assertion: the difference of the whole state is too long to be printed.
       for (const path of Object.keys(statistics)) expect(now.statistics[path], path).to.deep.equal(statistics[path]);
       for (const name of Object.keys(lists) as (keyof typeof lists)[]) {
         expect(now[name], name).to.deep.equal(lists[name]);

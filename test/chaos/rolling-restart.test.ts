@@ -18,7 +18,7 @@ import { endEverything, type MillraceProcess } from '../support/millrace-process
 import { replayLine, seededRandom, seedOfThisRun } from '../support/seeded-random.js';
 
 const MINUTE_MS = 60_000;
-/** Behind the newest snapshot of each database. */
+/** Entries after the newest snapshot of each database. */
 const ENTRIES = 2000;
 /** The most busy loops come first. A machine that cannot serve the load with them, without any restart, gets fewer. */
 const BUSY_LOOPS = [10, 5, 2];

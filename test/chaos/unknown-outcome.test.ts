@@ -40,7 +40,7 @@ describe('a process with a bad network to its NATS', function () {
     proxy = await NatsProxy.start(nats.port);
     cluster = await MillraceCluster.prepare(nats, {
       MILLRACE_NATS_APPEND_TIMEOUT_MS: String(APPEND_TIMEOUT_MS),
-      // Refusing everybody because permissions may be old would hide what the journal's owner does.
+      // Refusing requests because permissions may be old would hide the behaviour of the journal's owner.
       MILLRACE_CONTROL_STALE_MS: '60000',
     });
     millrace = await cluster.start(throughProxy('0'));
@@ -61,7 +61,7 @@ describe('a process with a bad network to its NATS', function () {
     await millrace.kv.ask('SET', 'lost', '0');
     const touched = proxy.acksTouched;
     proxy.loseAcks();
-    // The same bytes are sent again; what refuses them shows that the first try is there.
+    // The process sends the same bytes again; the refusal as a duplicate shows that the first try was stored.
     expect(await millrace.kv.ask('INCR', 'lost')).to.equal(1);
     expect(proxy.acksTouched).to.be.greaterThan(touched);
     proxy.heal();

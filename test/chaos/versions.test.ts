@@ -29,7 +29,10 @@ const MINUTE_MS = 60_000;
 /** A machine that does much else leaves a process without its permissions for a moment. */
 const MAY_BE_REFUSED_OF = 200;
 const READY = { timeoutMs: MINUTE_MS, everyMs: 50 };
-/** The record of a process that lost its session, or whose time to end was over before it had removed it, stays so long. */
+/**
+ * The record of a process stays this long if the process lost its session, or its time to end was over before it removed the
+ * record.
+ */
 const FORGOTTEN = { timeoutMs: SESSION_UNCHANGED_MS + MINUTE_MS, everyMs: 5000 };
 
 describe('a cluster of two versions', function () {
@@ -121,13 +124,14 @@ describe('a cluster of two versions', function () {
     return JSON.parse(stdout.toString()) as ClusterStatus;
   }
 
-  /** One after the other. Nobody hears that something may have happened, and next to nobody that nothing was done. */
+  /** Replaces processes one after the other. No client gets an unknown outcome, and almost none a refusal. */
   async function roll(names: readonly string[], program: string | undefined): Promise<void> {
     const fromMs = Date.now();
     for (const name of names) await replace(name, program);
     await calm(stand, load as ClusterLoad);
     const outcomes = (load as ClusterLoad).log.between(fromMs, Date.now());
-    // A successor of the version before does not say that the owner before it had handed over: nobody can tell of a PUBLISH.
+    // A successor of the previous version does not report that the owner before it had handed over, so the outcome of a
+    // PUBLISH may be unknown.
     const told = outcomes.filter(({ verb, kind }) => verb !== 'PUBLISH' || kind !== 'unknown');
     const { calls, refused, unknown, codes, gapMs, worstMs } = summaryOf(told, fromMs);
     console.log(`      ${calls} calls, gap ${Math.round(gapMs)} ms, worst ${Math.round(worstMs)} ms`);

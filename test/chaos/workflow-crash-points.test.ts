@@ -74,7 +74,7 @@ describe('a workflow server that is killed under load', function () {
         else await restartKilled(queue);
       }
     };
-    // A client that is refused fails the test at once.
+    // An error of a client fails the test immediately.
     await Promise.race([killing(), Promise.all(working)]).finally(() => load.abort());
     await Promise.all(working);
     const runs = clients.flatMap((client) => client.runs);

@@ -14,7 +14,7 @@ import { type Program, randomProgram } from '../support/workflow-programs.js';
 
 const FAULTS = 8;
 const SNAPSHOT_EVERY = 4;
-/** At work at once. */
+/** Programs that run at the same time. */
 const PROGRAMS_AT_ONCE = 25;
 /** Of answers. */
 const LOSSES = 0.04;

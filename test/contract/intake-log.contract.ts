@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.js';
 export interface IntakeLogHarness {
   /** Two clients of one server. */
   readonly logs: readonly [IntakeLog, IntakeLog];
-  /** Another shard each time, whose intake is empty. */
+  /** A new shard for each call, whose intake is empty. */
   freshShard(): Promise<ShardName>;
   /** The server dies and comes back with its store; absent where there is none. */
   restart?(): Promise<void>;

@@ -12,7 +12,7 @@ export interface JournalHarness {
   readonly journal: Journal;
   /** A second client of the same server. */
   readonly other: Journal;
-  /** A shard of its own with an empty stream. */
+  /** A new shard with an empty stream. */
   freshShard(): Promise<ShardName>;
   /** A shard that has no stream. */
   readonly missingShard: ShardName;

@@ -12,12 +12,12 @@ export interface ObjectStoreHarness {
   readonly store: ObjectStore;
   /** A second client of the same server. */
   readonly other: ObjectStore;
-  /** Damages a stored object behind the adapter's back; absent where that cannot be done. */
+  /** Damages a stored object from outside the adapter; absent where that is impossible. */
   damage?(name: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** @param canDamage its harness can spoil what is stored */
+/** @param canDamage whether its harness can damage stored objects */
 export function objectStoreContract(
   name: string,
   makeHarness: () => Promise<ObjectStoreHarness>,

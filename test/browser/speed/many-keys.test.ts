@@ -7,7 +7,7 @@ const KEYS = 200_000;
 const BATCH = 10_000;
 const ROUNDS = 5;
 const FIRST_ROWS_MS = 500;
-/** Rows that a list may draw for what is in sight. */
+/** Rows that a list may draw for its visible part. */
 const MOST_ROWS = 80;
 
 describe('console: many keys', function () {

@@ -33,10 +33,10 @@ import { ReadStream } from './read-stream.js';
 
 class SaidAudit implements JournalAudit {
   readonly asked: AuditTask[] = [];
-  /** Walks that were begun and have not ended. */
+  /** Walks that have started and have not ended. */
   underWay = 0;
   texts: readonly string[] = [];
-  /** Thrown at once, or after the texts. */
+  /** `refusal` is thrown when the walk starts, `failure` after the texts. */
   refusal: Error | undefined;
   failure: Error | undefined;
   /** The texts are followed by a wait for the end. */
@@ -65,7 +65,7 @@ class SaidAudit implements JournalAudit {
   }
 }
 
-/** Events in the order in which they were added, whose times never fall. */
+/** Events in the order in which they were added, whose times never decrease. */
 class SaidMessageLog implements MessageLog {
   readonly #events: { account: AccountId; event: LogEvent }[] = [];
   failure: Error | undefined;
@@ -115,7 +115,7 @@ class SaidMessageLog implements MessageLog {
   }
 }
 
-/** A cluster in which nothing is but what a test says. */
+/** A cluster with only the parts that a test adds. */
 export const EMPTY_CLUSTER: ClusterStatus = {
   clusterId: 'CLUSTER',
   alarms: [],
@@ -138,13 +138,13 @@ export class AdminStand extends ManagementHarness {
   isDiskFull = false;
   copy: CopyReading | undefined;
   clients: readonly ConnectedClient[] = [];
-  /** Who listens to what runs in databases. */
+  /** Listeners for commands that run in databases. */
   readonly monitors = new Set<(event: KvEvent) => void>();
   isDraining = false;
   isSecure = false;
   keepsReadModels = true;
   readonly rebuilt: ReadModelName[] = [];
-  /** Of whom, what, and by whom. */
+  /** The requested actions: of which process, which action, by which caller. */
   readonly wishes: string[][] = [];
   /** Why the next wish cannot come true. */
   wishRefusal: string | undefined;
@@ -224,12 +224,12 @@ export class AdminStand extends ManagementHarness {
     await super.stop();
   }
 
-  /** Resolves when the server has answered everybody, or seen them leave. */
+  /** Resolves when every open request is answered or closed by its client. */
   async nobodyWaits(): Promise<void> {
     await eventually(() => expect(this.#waiting).to.equal(0));
   }
 
-  /** A stream whose answer has begun, whatever its status is. */
+  /** Opens a stream and resolves when its answer has begun, with any status. */
   async open(path: string, as: Caller = this.owner): Promise<ReadStream> {
     const stream = await ReadStream.open(this.url + path, basic(as.email, as.key));
     this.#open.push(stream);

@@ -55,7 +55,7 @@ describe('GET /v2/admin/databases/:id/keys and folders', () => {
     const place = { database: id, partition: kvPartition(id, 0) };
     await stand.gateway.execute({ ...place, mode: 'pipeline', commands, bytes: 0 });
   };
-  /** All pages, one behind the other. */
+  /** All pages, one after the other. */
   const all = async (path: string, most = 1000): Promise<Keys[]> => {
     const pages: Keys[] = [];
     let cursor = '0';

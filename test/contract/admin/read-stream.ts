@@ -24,7 +24,7 @@ export class ReadStream {
     response.on('error', () => {});
   }
 
-  /** Resolves when the answer has begun, whatever its status is. */
+  /** Resolves when the answer has begun, with any status. */
   static open(url: string, authorization: string): Promise<ReadStream> {
     return new Promise((resolve, reject) => {
       const request = http.get(url, { headers: { authorization }, agent: false }, (response) => {

@@ -1,4 +1,4 @@
-/** Every route of the operators' API: what it answers, and each way in which it refuses. Proves ES3. */
+/** Every route of the operators' API: its answer, and each reason for a refusal. Proves ES3. */
 import { request as httpRequest } from 'node:http';
 import { expect } from 'chai';
 import { MillraceError } from '../../../src/kernel/index.js';

@@ -26,7 +26,7 @@ describe("event streams of the operators' API", () => {
     stand.messageLog.add(stand.ownerAccount, atMs, id, 'CREATED', body);
   const idsIn = (stream: ReadStream) =>
     stream.events.map(({ name, data }) => `${name} ${(data as { messageId: string }).messageId}`);
-  /** A second of the server's time, and what the network still has of it. */
+  /** Advances the server's time by a second and waits for the data that is still on the network. */
   const tick = <T>(check: () => T) =>
     eventually(async () => {
       await stand.time.advance(1000);

@@ -11,7 +11,7 @@ import type { ManagementAnswer } from '../../support/management-endpoint.js';
 import { type Caller, ManagementHarness } from '../../support/management-endpoint.js';
 import { ManualTime } from '../../support/memory/index.js';
 
-/** What came to a plane. */
+/** A request that arrived at an endpoint. */
 export interface Passed {
   readonly plane: string;
   readonly method: string;

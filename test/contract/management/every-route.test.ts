@@ -8,7 +8,7 @@ import { standOfAllTests } from '../../support/stand-hooks.js';
 /** As examples have it. */
 const UNKNOWN = '00000000-0000-8000-8000-000000000000';
 
-/** What the published API has, other methods and older paths of its clients included. */
+/** The operations of the published API, including other methods and older paths of its clients. */
 const REFERENCE = [
   ...['GET /v2/kv/databases', 'POST /v2/kv/database', 'GET /v2/kv/database/{id}', 'DELETE /v2/kv/database/{id}'],
   ...['POST /v2/kv/rename/{id}', 'POST /v2/kv/reset-password/{id}', 'POST /v2/kv/enable-tls/{id}'],
@@ -56,7 +56,7 @@ const OURS = [
 ];
 
 const OPEN = ['GET /v2/msgq/ipv4', 'GET /openapi.json'];
-/** Have nothing in path or body that could be unknown. */
+/** Operations whose path and body name no object that could be unknown. */
 const WITHOUT_ID = [
   'POST /v2/kv/database',
   'POST /v2/search',
@@ -75,7 +75,7 @@ const WITHOUT_ID = [
 describe('management API: every documented route', () => {
   const face = standOfAllTests(() => new ManagementHarness().start());
 
-  /** With ids that nothing has. */
+  /** With ids of no existing object. */
   const target = (path: string) => path.replaceAll(/\{\w+\}/g, UNKNOWN);
 
   it("belongs to the published API or to the project's additions, and none is missing", () => {

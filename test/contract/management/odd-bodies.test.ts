@@ -31,7 +31,7 @@ describe('management API: random bodies', () => {
     const index = await face.newSearchIndex();
     const team = await face.newTeam();
     const ids: Record<string, string> = { kv: database, search: index, msgq: face.queue, teams: team };
-    // What would end what the other calls need.
+    // Operations that delete would remove the objects that the other calls need.
     const changing = face.documented.filter((name) => /^(POST|PATCH)/.test(name) || name === 'DELETE /v2/teams/member');
     for (const name of changing) {
       const [method = '', path = ''] = name.split(' ');

@@ -30,7 +30,7 @@ async function teamOn(face: ManagementHarness): Promise<Team> {
   return { id, owner: await face.newKey(face.owner, 'of the team', { team_id: id }) };
 }
 
-/** A person who is no member, with a key for the team. */
+/** A person who is not a member of the team, with a key for it. */
 async function personOf(face: ManagementHarness, { id, owner }: Team, name: string, ...given: readonly object[]) {
   const { caller } = await face.newPerson(`${name}@example.com`);
   for (const each of given) {

@@ -186,7 +186,7 @@ describe('management API: statistics', () => {
 
   it('of a queue cost at most the budget, or the price of the plan', async () => {
     const billing = async () => (await read(`/v2/msgq/stats/${face.queue}`)).total_monthly_billing;
-    // 100 requests a day at a dollar each hundred are 10 dollars; nobody can have a budget below 20.
+    // 100 requests a day at a dollar each hundred are 10 dollars; the lowest budget is 20.
     await face.ok('PATCH', `/v2/msgq/update-budget/${face.queue}`, { body: { budget: 20 } });
     expect(await billing()).to.equal(10);
     const dear = await new ManagementHarness({
