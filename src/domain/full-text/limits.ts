@@ -48,8 +48,6 @@ export const MAX_REGEX_REPETITIONS = 64;
 export const MAX_RESULTS = 1000;
 export const DEFAULT_RESULTS = 10;
 export const MAX_RESULT_OFFSET = 10_000;
-/** Work of one query, in milliseconds. */
-export const MAX_QUERY_MS = 250;
 /** Fields of one SCOREFUNC. */
 export const MAX_SCORE_FIELDS = 16;
 /** Bytes of texts in which one query marks words. */

@@ -30,6 +30,12 @@ export const MAX_EXPIRE_AT_MS = Number.MAX_SAFE_INTEGER;
 /** The latest expiry of a hash field in Redis: 2^46 ms, the year 4199. */
 export const MAX_FIELD_EXPIRY_MS = 2 ** 46 - 1;
 
+/**
+ * Work of one query to an index or to vectors, in milliseconds: the other commands of its database wait for it, and a client
+ * that repeats it would use a core.
+ */
+export const MAX_QUERY_MS = 250;
+
 /** Words handled in one slice, where each needs a lookup. */
 export const SLICE_WORDS = 1000;
 

@@ -1,6 +1,7 @@
 /** Proves VX1, VX2, NV1. */
 import { expect } from 'chai';
-import { type CommandSpec, findCommand, MAX_RECORD_BYTES } from '../../../src/domain/kv/index.js';
+import { type CommandSpec, findCommand, KvEngine, MAX_RECORD_BYTES, type Reply } from '../../../src/domain/kv/index.js';
+import { MAX_QUERY_MS } from '../../../src/domain/kv/limits.js';
 import { inOneStep } from '../../../src/domain/kv/steps.js';
 import { NamedVectors } from '../../../src/domain/kv/types/named-vectors.js';
 import { VectorIndex } from '../../../src/domain/kv/types/vector-index.js';
@@ -99,6 +100,28 @@ describe('key-value: vector indexes of many vectors', () => {
     expect(found).to.be.at.least(0.97 * 50 * 10);
     expect(index.linksOf('v7')?.[0]).to.have.lengthOf.within(1, 32);
   });
+
+  for (const [command, words, reply] of [
+    ['VECTOR.QUERY', ['VECTOR.QUERY', 'k', 'TOPK', '1', 'VALUES', '1', '2'], [['v', '1']]],
+    ['VSIM', ['VSIM', 's', 'VALUES', '1', '2'], ['v']],
+  ] as const) {
+    it(`${command} is refused above 250 ms of work, also in a script`, () => {
+      for (const ask of [words, ['EVAL', `return redis.call('${words.join("','")}')`, '0']]) {
+        let [nowMicros, sliceMs] = [0, 0];
+        const clock = { nowMicros: () => (nowMicros += 1000 * sliceMs), info: () => new Map() };
+        const engine = new KvEngine(seededRandom(1), clock);
+        const run = (line: readonly string[]) =>
+          readable(engine.execute(findCommand(line) as CommandSpec, line, NOW) as Reply);
+        run(['VECTOR.CREATE', 'k', 'DIM', '1', 'METRIC', 'COSINE']);
+        run(['VECTOR.ADD', 'k', 'v', 'VALUES', '1', '1']);
+        run(['VADD', 's', 'VALUES', '1', '1', 'v']);
+        sliceMs = MAX_QUERY_MS + 1;
+        expect(run(ask)).to.match(/^-ERR The query took more than 250 ms of work: /);
+        sliceMs = MAX_QUERY_MS - 1;
+        if (ask === words) expect(run(ask)).to.deep.equal(reply);
+      }
+    });
+  }
 
   it('survive DUMP and RESTORE', () => {
     const { bench } = filled('COSINE');

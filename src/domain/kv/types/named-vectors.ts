@@ -26,6 +26,8 @@ export const VISIT_WORK = 32;
 const RANDOM_TRIES = 32;
 /** Slices of building in a query that compared few vectors. */
 const FEW_SLICES = 4;
+/** Slices of building in a query that compared many: about 60 ms, so that no query reaches its bound of work by building. */
+const MANY_SLICES = 100;
 
 export interface NearestSearch {
   readonly count: number;
@@ -168,7 +170,7 @@ export class NamedVectors {
       slices += 1;
       yield;
     }
-    yield* this.#build(Math.max(FEW_SLICES, slices));
+    yield* this.#build(Math.min(MANY_SLICES, Math.max(FEW_SLICES, slices)));
     return yield* found.inOrder();
   }
 

@@ -1,6 +1,7 @@
 /** Shared parts of the SEARCH commands: access to an index, bounded work, and errors. */
 import { type ByteString, bytesOfText } from '../../../../kernel/index.js';
-import { type FilterJson, MAX_FILTER_BYTES, MAX_QUERY_MS, SearchProblem } from '../../../full-text/index.js';
+import { type FilterJson, MAX_FILTER_BYTES, SearchProblem } from '../../../full-text/index.js';
+import { boundedQuery } from '../../bounded-query.js';
 import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { ErrorReply, type Reply } from '../../reply.js';
 import { filterJsonOf } from '../../search-documents.js';
@@ -11,7 +12,6 @@ import { WorkMeter } from '../../work-meter.js';
 
 /** Work of a query on keys that have changed just before, in microseconds; the others are processed later. */
 const CATCH_UP_MICROS = 10_000;
-const MICROS = 1000;
 
 type AboutIndex = (context: CommandContext, live: SearchedIndex) => Steps<Reply>;
 
@@ -73,25 +73,14 @@ export function requireBuilt({ isBuilt, isOutOfRoom }: SearchedIndex, name: Byte
 }
 
 /** Ends the work with an error when it takes too long. */
-export function* bounded(context: CommandContext, steps: Steps<Reply>): Steps<Reply> {
-  const meter = new WorkMeter(context.server);
-  let spentMicros = 0;
-  for (;;) {
-    meter.start();
-    const step = withReasons(() => steps.next());
-    if (step.done === true) return step.value;
-    spentMicros += meter.workedMicros();
-    if (spentMicros > MAX_QUERY_MS * MICROS) {
-      throw new ErrorReply(`ERR The query took more than ${MAX_QUERY_MS} ms of work: make its filter narrower`);
-    }
-    yield;
-  }
+export function bounded({ server }: CommandContext, steps: Steps<Reply>): Steps<Reply> {
+  return boundedQuery(server, withReasons(steps), 'make its filter narrower');
 }
 
 /** Errors of the search engine become replies. */
-function withReasons<T>(run: () => T): T {
+function* withReasons(steps: Steps<Reply>): Steps<Reply> {
   try {
-    return run();
+    return yield* steps;
   } catch (problem) {
     if (problem instanceof SearchProblem) throw new ErrorReply(`ERR ${bytesOfText(problem.message)}`);
     throw problem;

@@ -2,10 +2,12 @@
 import type { ByteString } from '../../../../kernel/index.js';
 import { AnswerSize } from '../../answer-size.js';
 import type { Args } from '../../args.js';
-import type { SlicedHandler } from '../../command-spec.js';
+import { boundedQuery } from '../../bounded-query.js';
+import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { parseFloatStrict } from '../../numbers.js';
 import { ErrorReply, MapReply, type Reply } from '../../reply.js';
 import { SlicePace } from '../../slices.js';
+import type { Steps } from '../../steps.js';
 import type { NearestSearch } from '../../types/named-vectors.js';
 import { VectorSet } from '../../types/vector-set.js';
 import { FilterExpression } from './filter-expression.js';
@@ -37,7 +39,10 @@ interface Options {
 }
 
 /** VSIM key ELE|FP32|VALUES … [options] → the nearest elements, nearest first. WRONGTYPE. */
-export const similar: SlicedHandler = function* (context): Generator<void, Reply> {
+export const similar: SlicedHandler = (context) =>
+  boundedQuery(context.server, nearestElements(context), 'leave out TRUTH or FILTER, or lower EF or COUNT');
+
+function* nearestElements(context: CommandContext): Steps<Reply> {
   const { args, keyspace } = context;
   const set = keyspace.peekKind(args.bytes(1), VectorSet);
   if (set === undefined) return [];
@@ -58,7 +63,7 @@ export const similar: SlicedHandler = function* (context): Generator<void, Reply
     if (pace.isDue()) yield;
   }
   return options.withScores || options.withAttributes ? factsByName(shown, options) : shown;
-};
+}
 
 /** With both facts RESP2 has three items for each element, which are no pairs. */
 function factsByName(items: readonly Reply[], { withScores, withAttributes }: Options): Reply {

@@ -1,8 +1,10 @@
 /** The handlers of the VECTOR commands. */
+import { boundedQuery } from '../../bounded-query.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { requireRecordSize } from '../../limits.js';
 import { parseInt64 } from '../../numbers.js';
 import { DoubleReply, ERRORS, ErrorReply, MapReply, NIL_ARRAY, type Reply } from '../../reply.js';
+import type { Steps } from '../../steps.js';
 import { type NearestSearch, VISIT_WORK } from '../../types/named-vectors.js';
 import { KEY_METRICS, type KeyMetric, VectorIndex } from '../../types/vector-index.js';
 import { recordExpiry, removeKey } from '../expire-time.js';
@@ -129,7 +131,14 @@ export const info: Handler = ({ args, keyspace }) => {
 };
 
 /** VECTOR.QUERY key TOPK n [PROFILE p] vector → [id, score] of the nearest, nearest first. WRONGTYPE. */
-export const query: SlicedHandler = function* ({ args, keyspace }): Generator<void, Reply> {
+export const query: SlicedHandler = (context) =>
+  boundedQuery(
+    context.server,
+    nearestVectors(context),
+    'use another PROFILE than PRECISE, or fewer vectors in an index',
+  );
+
+function* nearestVectors({ args, keyspace }: CommandContext): Steps<Reply> {
   let wanted: number | undefined;
   let elements: Float32Array | undefined;
   let profile: Omit<NearestSearch, 'count'> = {};
@@ -157,7 +166,7 @@ export const query: SlicedHandler = function* ({ args, keyspace }): Generator<vo
   if (elements.length !== index.dimension) throw wrongDimension(index.dimension, elements.length);
   const found = yield* index.nearest(elements, { ...profile, count: wanted });
   return found.map(({ id, score }): Reply => [id, new DoubleReply(score)]);
-};
+}
 
 export function isLongQuery({ args, keyspace }: CommandContext): boolean {
   const index = keyspace.stored(args.bytes(1));
