@@ -3,6 +3,7 @@
  * have a graph, which queries build: a query spends as much time on it as on its comparisons.
  *
  *  NV1 results are ordered by closeness, then by name
+ *  NV2 no addition moves more than a segment of the names, because one Map of all of them stops the process when it doubles
  */
 import type { ByteString } from '../../../kernel/index.js';
 import {
@@ -12,6 +13,7 @@ import {
   type QueryVector,
   VectorCollection,
 } from '../../vector-graph/index.js';
+import { SegmentedMap } from '../segmented-map.js';
 import { GraphFile } from './graph-file.js';
 import { compareNeighbours, NearestNeighbours, type Neighbour } from './nearest-neighbours.js';
 
@@ -42,7 +44,7 @@ export interface NearestSearch {
 
 export class NamedVectors {
   readonly #vectors: VectorCollection;
-  readonly #ordinals = new Map<ByteString, number>();
+  readonly #ordinals = new SegmentedMap<number>();
   readonly #names: ByteString[] = [];
   #nameBytes = 0;
   #graphFile: GraphFile | undefined;
@@ -156,7 +158,9 @@ export class NamedVectors {
     const work = this.dimension + VISIT_WORK;
     let slices = 0;
     let compared = 0;
-    for (const ordinal of near ?? this.#ordinals.values()) {
+    const candidates = near?.length ?? this.#vectors.ordinals;
+    for (let at = 0; at < candidates; at += 1) {
+      const ordinal = near?.[at] ?? at;
       if (this.#vectors.has(ordinal)) {
         const candidate = this.#neighbour(query, ordinal);
         if (found.wants(candidate)) {

@@ -7,6 +7,7 @@
  */
 import type { ByteString } from '../../../kernel/index.js';
 import type { Precision } from '../../vector-graph/index.js';
+import { SegmentedMap } from '../segmented-map.js';
 import type { Collection, UndoRecorder } from '../value.js';
 import { bytesOfElements, NamedVectors, type NearestSearch } from './named-vectors.js';
 import type { Neighbour } from './nearest-neighbours.js';
@@ -32,7 +33,7 @@ export class VectorSet implements Collection {
   readonly hasOrder = false;
   undo: UndoRecorder | undefined;
   readonly #vectors: NamedVectors;
-  readonly #attributes = new Map<ByteString, ByteString>();
+  readonly #attributes = new SegmentedMap<ByteString>();
   #attributeBytes = 0;
 
   constructor(readonly shape: VectorSetShape) {
