@@ -11,7 +11,7 @@ import { QueueProcess } from '../support/queue-process.js';
 
 const EMAIL = 'admin@tests.example';
 const KEY = 'mrk_key-of-the-tests-0123456789';
-/** Writes before everything is verified; with a number in the environment, what was measured is printed. */
+/** Writes before everything is verified. If the variable is set, the measured times are printed. */
 const ENTRIES = Number(process.env.MILLRACE_TEST_ENTRIES ?? 2000);
 /** Of a read model on a machine that does much else. */
 const SEEN = { timeoutMs: 20_000, everyMs: 100 };
@@ -89,7 +89,10 @@ describe("the operators' API on a real process", function () {
     return stream;
   }
 
-  /** A machine that does much else may hear nothing of its control journal for a moment: 503, and nothing was done. */
+  /**
+   * On a busy machine, updates of the control journal may be late for a moment: the write is refused with 503 and not
+   * executed.
+   */
   const write = (key: string, value: string) =>
     eventually(async () => expect((await kv.command('SET', key, value)).kind).to.equal('done'), { timeoutMs: 30_000 });
   const timeline = async (query = '') =>
@@ -209,7 +212,7 @@ describe("the operators' API on a real process", function () {
     for (let at = 0; at < session.length; at += 1) {
       const other = session[at] === 'A' ? 'B' : 'A';
       const altered = session.slice(0, at) + other + session.slice(at + 1);
-      // The last character of base64 may hold bits that mean nothing.
+      // The last character of base64 may hold bits without a meaning.
       if (at === session.length - 1 || session[at + 1] === '=') continue;
       expect((await call('/v2/admin/session', { as: `Bearer ${altered}` })).status, String(at)).to.equal(401);
     }
@@ -265,7 +268,7 @@ describe("the operators' API on a real process", function () {
       const delay = await loopDelayMs();
       const entries = reports.map(({ data }) => (data as { entries?: number }).entries ?? 0).reduce((a, b) => a + b, 0);
       if (process.env.MILLRACE_TEST_ENTRIES !== undefined) console.log(path, { entries, tookMs, ...delay });
-      // A walk on the main thread would be most of what the loop does; the machine itself may do much else.
+      // A walk on the main thread would block the loop most of the time; other load of the machine may block it too.
       expect(delay.p50).to.be.lessThan(20);
       expect(delay.max).to.be.lessThan(Math.max(1000, tookMs / 2));
     }

@@ -26,7 +26,7 @@ const WRITERS = ['w1', 'w2', 'w3', 'w4'];
 const MGMT_KEY = 'mgmt-key-of-the-tests-0123456789abcdef';
 
 const SETTINGS: Environment = {
-  // A snapshot on the way, so that a backup is one and entries behind it.
+  // Causes a snapshot early, so that a backup has a snapshot and later entries.
   MILLRACE_SNAPSHOT_ENTRIES: '60',
   MILLRACE_ALLOW_PRIVATE_DESTINATIONS: 'true',
   MILLRACE_QUEUE_TOKEN: QUEUE_TOKEN,
@@ -93,7 +93,7 @@ describe('millrace backup', function () {
     return text === '' ? undefined : (JSON.parse(text) as unknown);
   }
 
-  /** Writers that go on while the backup is made, each with a counter of its own. */
+  /** Concurrent writers during the backup, each with its own counter. */
   async function backupUnderLoad(): Promise<void> {
     const stop = new AbortController();
     const acknowledged = new Map<string, number>();

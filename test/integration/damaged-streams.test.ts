@@ -31,7 +31,7 @@ const older: Damage = async (directory, before) => {
   await rm(directory, { recursive: true });
   await cp(before, directory, { recursive: true });
 };
-/** After a crash: the server drops what it cannot read. */
+/** After a crash: the server drops messages that it cannot read. */
 const truncated: Damage = async (directory) => {
   const blocks = await blocksOf(directory);
   for (const block of blocks) await truncate(block, Math.floor((await readFile(block)).length / 2));
@@ -51,7 +51,7 @@ async function blocksOf(directory: string): Promise<string[]> {
   return files.filter((name) => name.endsWith('.blk')).map((name) => join(directory, 'msgs', name));
 }
 
-/** What follows `millrace`; `@` is a directory of the command's own. */
+/** The arguments of `millrace`; `@` is a directory of the command. */
 const COMMANDS = {
   'verify --all': ['journal', 'verify', '--all'],
   verify: ['journal', 'verify', '--database', 'default'],
@@ -76,7 +76,7 @@ interface Case {
   readonly stream: string;
   readonly damage: Damage;
   readonly what: string;
-  /** Those whose way the damage is in. */
+  /** The commands that fail because of the damage. */
   readonly commands: readonly Command[];
   /** Which of them are run where not all are: the rest ends in the same place. */
   readonly some: readonly Command[];
@@ -141,7 +141,7 @@ describe('the command line on damaged streams', function () {
       const millrace = await cluster.start();
       await eventually(() => millrace.kv.ask('SET', 'first', copy));
       for (let at = 0; at < ENTRIES; at += 1) await millrace.kv.ask('SET', `key:${at}`, 'value'.padEnd(60, '.'));
-      // A change of the control state beside that of its owner.
+      // A change of the control state by a process that does not own it.
       const made = await cluster.run(['db', 'create', '--name', `db-${copy === store ? 'later' : 'earlier'}`]);
       expect(made.code, made.stderr).to.equal(0);
       sealKeyFile = (await cluster.environment('')).MILLRACE_SEAL_KEY_FILE as string;
@@ -218,7 +218,7 @@ function expectOneLine(command: Command, stream: string, { code, signal, stdout,
   const told = `${command}: ended with ${code ?? signal}\n${stdout}\n${stderr}`;
   expect(code, told).to.equal(1);
   expect(stderr, told).to.not.match(FORBIDDEN_IN_A_LINE);
-  // A process logs beside it, in lines of JSON; verifying says what is damaged on standard output.
+  // An embedded process logs lines of JSON to standard error; `verify` reports damage on standard output.
   const lines = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
   const findings = stdout
     .toString()

@@ -1,6 +1,6 @@
 /**
  * SIGINT and SIGTERM in commands that wait for a server: one that accepts connections and never answers, and a nats-server
- * that stands still in the middle of a command. Proves INT1–INT3.
+ * that is stopped in the middle of a command. Proves INT1–INT3.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmod, writeFile } from 'node:fs/promises';

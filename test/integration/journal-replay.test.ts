@@ -72,7 +72,7 @@ describe('millrace journal replay and diff', function () {
     return { id: field('id') as DatabaseId, token: field('token') };
   }
 
-  /** The journal's clock has milliseconds, and is the server's: the instant is one in which nothing is written. */
+  /** The journal's time is the server's, in milliseconds: the instant is one without a write. */
   async function quietInstant(): Promise<string> {
     const nowMs = async () => {
       const [seconds, micros] = (await millrace.kv.ask('TIME')) as [string, string];
@@ -317,7 +317,7 @@ describe('millrace journal replay and diff', function () {
   }
 });
 
-/** Every key with its value, whatever its type. */
+/** Every key with its value, of any type. */
 async function everythingIn(kv: KvClient): Promise<Record<string, unknown>> {
   const everything: Record<string, unknown> = {};
   for (const key of (await kv.ask('KEYS', '*')) as string[]) {

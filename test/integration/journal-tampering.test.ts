@@ -33,7 +33,7 @@ interface Installation {
 }
 
 describe('a journal that was tampered with is found damaged at the first bad position', function () {
-  /** What the others show in another way; JOURNAL_TAMPERING=all runs them too. */
+  /** Variants of the other tests; JOURNAL_TAMPERING=all runs them too. */
   const more = process.env.JOURNAL_TAMPERING === 'all' ? it : it.skip;
   this.timeout(180_000);
   afterEach(() => endEverything());
@@ -70,7 +70,7 @@ describe('a journal that was tampered with is found damaged at the first bad pos
     return /^damaged: the first bad entry is (.*)$/m.exec(out)?.[1] as string;
   }
 
-  /** What is started on it answers for other shards, not for this one, and says why. */
+  /** A process that starts on the damaged journal serves all other shards, refuses this one and reports the reason. */
   async function expectRefused({ dataDir, shard }: Installation, reason: RegExp): Promise<void> {
     const millrace = await startMillrace({ dataDir });
     await eventually(
@@ -127,7 +127,7 @@ describe('a journal that was tampered with is found damaged at the first bad pos
       const { millrace, installation } = await filled();
       const { env, shard } = installation;
       const position = await positionOf(env, `key:${ENTRIES - 1}`);
-      // Blocks have 8 MB: what comes now fills the first and begins the next.
+      // Blocks have 8 MB: these writes fill the first and begin the next.
       for (let at = 1; at <= 30; at += 1) await millrace.kv.ask('SET', 'large', `large-${at}-`.padEnd(400_000, '.'));
       await millrace.kill('SIGKILL');
       await flipBit(installation, 'large-5-');
@@ -255,7 +255,7 @@ async function replaceDirectory(path: string, by: string): Promise<void> {
   await cp(by, path, { recursive: true });
 }
 
-/** One bit of the stored bytes, as a disk or somebody with a hex editor would. */
+/** Changes one bit of the stored bytes, like a faulty disk or an edit by hand. */
 async function flipBit({ dataDir, shard }: Installation, text: string): Promise<void> {
   const directory = join(await streamDirectory(dataDir, shard), 'msgs');
   for (const name of (await readdir(directory)).filter((file) => file.endsWith('.blk'))) {
@@ -291,7 +291,7 @@ async function rewriteStream({ dataDir, shard }: Installation, messages: readonl
   }
 }
 
-/** Until the shard's lease vouches for an entry behind the position: a mark is saved every two seconds. */
+/** Waits until the shard's lease confirms an entry after the position: its mark is saved every two seconds. */
 async function markedBeyond({ dataDir, shard }: Installation, position: number): Promise<void> {
   await withEmbeddedNats(dataDir, async (nats) => {
     await eventually(

@@ -19,7 +19,7 @@ describe('limits of a database in a cluster of two processes', function () {
 
   before(async () => {
     nats = await startPlainNats();
-    // Nothing is killed here; on a busy machine nobody is to be taken for dead either.
+    // This test kills no process; a slow process on a busy machine must not be taken for dead either.
     const cluster = await MillraceCluster.prepare(nats, { MILLRACE_TAKEOVER_SILENCE_MS: '15000' });
     processes = [await cluster.start(), await cluster.start()];
     clients = processes.map(({ kv }) => kv);
@@ -42,7 +42,7 @@ describe('limits of a database in a cluster of two processes', function () {
     expect(reply.type, JSON.stringify(reply)).to.equal('OneDatabase');
   }
 
-  /** What each process answers. */
+  /** The answer of each process. */
   const answers = (...words: string[]): Promise<string[]> =>
     Promise.all(clients.map(async (kv) => describeOutcome(await kv.command(...words))));
 

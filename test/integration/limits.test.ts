@@ -27,7 +27,7 @@ const KV_PRICE_CENTS = 100_000_000;
 const SLOWED_COMMANDS_PER_SECOND = 10;
 /** The meter writes once a second, and a plan that was just set stays for some seconds. */
 const PATIENCE = { timeoutMs: 30_000 };
-/** Of some commands that nothing holds up; what is slowed down takes longer. */
+/** Time of some commands that are not slowed down; slowed ones take longer. */
 const QUICK_MS = 2000;
 
 describe('limits of databases on a running process', function () {
@@ -51,7 +51,7 @@ describe('limits of databases on a running process', function () {
     await endEverything();
   });
 
-  /** A database of its own, with ways to use and to change it. */
+  /** A new database, with methods that use and change it. */
   class Tenant {
     readonly kv: KvClient;
     private constructor(
@@ -109,7 +109,7 @@ describe('limits of databases on a running process', function () {
       return client;
     }
 
-    /** How long so many commands take, one connection for each, all at once. */
+    /** The time of so many concurrent commands, one connection for each. */
     async timeOf(commands: number): Promise<number> {
       const startedAtMs = performance.now();
       const outcomes = await Promise.all(Array.from({ length: commands }, () => this.kv.command('GET', 'a')));
@@ -225,7 +225,7 @@ describe('limits of databases on a running process', function () {
     expect(upgrades[0]).to.include({ entity: 'growing', secondaryEntity: 'fixed_1gb' });
   });
 
-  /** What 40 commands take at the rate of those who have used up something, less the burst. */
+  /** The time of 40 commands, without the burst, at the rate of databases that have used up a limit. */
   const SLOW_MS = (1000 * 25) / SLOWED_COMMANDS_PER_SECOND;
 
   it('a database that has used its monthly bandwidth is slowed down', async () => {

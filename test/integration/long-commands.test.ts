@@ -10,7 +10,7 @@ const SETS = 400;
 const BETWEEN_MS = 5;
 const MEMBERS = 100_000;
 const sources = (count: number, key: string) => Array.from({ length: count }, () => key);
-/** Soon, for what its answer would be. */
+/** Refused early, because of the size of its answer. */
 const REFUSED = ['SORT', 'list', ...sources(1000, 'GET').flatMap((get) => [get, '#'])];
 const LOUD: readonly (readonly (string | number)[])[] = [
   ['SINTER', ...sources(1000, 'set')],
@@ -85,19 +85,20 @@ describe('a tenant with long commands', function () {
     await eventually(() => expectShared(outcomes), { timeoutMs: 20_000 });
     expect(outcomes.length).to.be.greaterThan(0);
     for (const outcome of outcomes) {
-      // What waits behind the others for too long hears so, and so does what takes too long itself where the machine is busy.
+      // A command that waits too long after the others is refused with that reason, and so is one that runs too long on a
+      // busy machine.
       if (outcome.kind !== 'done')
         expect(whyOf(outcome)).to.match(/ERR answer too large|BUSY|ERR command stopped: it took longer than/);
     }
     expect(whyOf(await loud.command(...REFUSED))).to.include('ERR answer too large');
   });
 
-  /** @param outcomes of all that the loud one asks for meanwhile */
+  /** @param outcomes of all commands of the loud tenant during the measurement */
   async function expectShared(outcomes: Outcome[]): Promise<void> {
     const alone = await timesOfSets();
     let isOver = false;
     const attack = LOUD.map(async (words) => {
-      // The token of a web page will do where nothing is stored.
+      // The read-only token is enough for commands that store no data.
       const client = words[0] === 'ZUNIONSTORE' || words[0] === 'SORT' ? loud : loudReader;
       while (!isOver) outcomes.push(await client.command(...words));
     });

@@ -11,7 +11,7 @@ import { SlowReader } from '../support/slow-reader.js';
 const MIB = 1024 * 1024;
 const VALUE = 'x'.repeat(MIB);
 const COMMANDS = 1_000;
-/** A portion and what is gathered of it as text, with what the collector has not taken yet. */
+/** A portion and its text, with garbage that is not collected yet. */
 const MORE_HELD_MIB = 10;
 /** A gigabyte is read, and all of it passes through the young generation. */
 const MORE_RESIDENT_MIB = 160;

@@ -11,7 +11,10 @@ const EMAIL = 'admin@tests.example';
 const KEY = 'mrk_key-of-the-tests-0123456789';
 const LOOPS = 4;
 const ROUNDS = 50;
-/** Far above what is measured (some tens): machines that run tests are busy. In one go each loop would be half a second. */
+/**
+ * Far above the measured values (some tens), because machines that run tests are busy. Without slices each loop would take
+ * half a second.
+ */
 const MAX_MEDIAN_MS = 150;
 const LOOP = "redis.call('set','half','1') while true do end";
 
@@ -99,7 +102,7 @@ describe('a process in which four tenants run endless scripts', function () {
     const [, password] = passwords as [string, string];
     socket.write(resp('AUTH', password) + resp('EVAL', LOOP, '0'));
     const [client] = loopers as [KvClient];
-    // It waits behind the script.
+    // The command waits until the script has ended.
     await eventually(async () => {
       let isAnswered = false;
       const answer = ask(client, 'EXISTS', 'half').then((item) => {

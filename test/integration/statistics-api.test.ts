@@ -9,7 +9,7 @@ import { standOfAllTests } from '../support/stand-hooks.js';
 const EMAIL = 'admin@tests.example';
 const KEY = 'mrk_key-of-the-tests-0123456789';
 const AUTHORIZATION = `Basic ${Buffer.from(`${EMAIL}:${KEY}`).toString('base64')}`;
-/** Counting is a second or two behind, on a machine that does much else. */
+/** Counting is a second or two late, on a busy machine. */
 const COUNTED = { timeoutMs: 20_000, everyMs: 200 };
 const DAY_MS = 86_400_000;
 /** A cent for a command or a message, so that each of them shows. */
@@ -54,7 +54,7 @@ describe('GET statistics of the management API', function () {
     return JSON.parse(text) as T;
   }
 
-  /** Asks until the numbers are there; then nothing may be in it that has not happened. */
+  /** Asks until the expected numbers are there; after that, no other number may appear. */
   async function counted<T>(path: string, check: (answer: T) => void): Promise<T> {
     return eventually(async () => {
       askedFromMs = Date.now();

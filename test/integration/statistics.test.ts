@@ -29,7 +29,7 @@ import { embeddedEnvironment, runMillrace } from '../support/millrace-process.js
 import { RespClient } from '../support/resp-client.js';
 import { WorkflowStand } from '../support/workflow-stand.js';
 
-/** Counting is a second or two behind, on a machine that does much else. */
+/** Counting is a second or two late, on a busy machine. */
 const COUNTED = { timeoutMs: 20_000, everyMs: 200 };
 const DAY_MS = 86_400_000;
 const KILLS = 3;
@@ -157,7 +157,7 @@ describe('statistics of a known load', function () {
         '[{"result":1},{"result":2},{"result":"2"}]',
         '{"result":1}',
       ];
-      // Of a command that is refused the answer counts, and nothing else.
+      // Of a refused command only the answer's bytes count.
       answers.push(refusal);
       const { bandwidthBytes } = await statistics.database(id, '1h', Date.now());
       expect(sum(bandwidthBytes)).to.equal(sum(words) + sum(answers.map((text) => text.length)));
@@ -226,7 +226,7 @@ describe('statistics of a known load', function () {
   });
 
   describe('of a queue', () => {
-    /** What the queue has done, by hand. */
+    /** Expected counts of the queue's work. */
     const expected = { created: 0, active: 0, retry: 0, error: 0, delivered: 0, failed: 0, cancelled: 0 };
     let bandwidth = 0;
     /** Deliveries to endpoints of runs. */
@@ -407,7 +407,7 @@ describe('statistics of a known load', function () {
   });
 });
 
-/** What does not go on changing by itself: clients that have gone are told of once more after a restart. */
+/** The series that do not change by themselves: clients that have disconnected are counted once more after a restart. */
 function usedIn({ connections: _, current: __, ...series }: DatabaseSeries) {
   return series;
 }

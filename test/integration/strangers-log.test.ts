@@ -38,7 +38,7 @@ describe('log lines that strangers cause', function () {
       .filter((line) => line.startsWith('{'))
       .map((line) => JSON.parse(line) as Line)
       .filter((line) => line.event === event);
-  /** The first at once, and one for each minute since. */
+  /** The first line immediately, and one for each minute since. */
   const mostLines = () => 1 + Math.ceil((performance.now() - startedAtMs) / MINUTE_MS);
 
   async function repeatedly(call: () => Promise<unknown>): Promise<void> {
@@ -55,7 +55,7 @@ describe('log lines that strangers cause', function () {
     });
   }
 
-  /** @returns the first thing that is said to somebody who signs in over RESP */
+  /** @returns the first reply to a client that signs in over RESP */
   function saidTo(password: string): Promise<string> {
     return new Promise((resolve, reject) => {
       const socket = net.connect(Number(new URL(millrace.addresses.resp as string).port), '127.0.0.1', () =>

@@ -6,7 +6,7 @@ import { endEverything, type MillraceProcess, signalPid, startMillrace, TOKEN } 
 
 const MIB = 1024 * 1024;
 const ANNOUNCED_BYTES = 64 * MIB;
-/** What the systems of both ends hold of what nobody reads: buffers of sockets on loopback. */
+/** Unread bytes that both ends hold in buffers of sockets on loopback. */
 const BUFFERED_BYTES = 24 * MIB;
 const UUID = '00000000-0000-4000-8000-000000000000';
 
@@ -16,7 +16,7 @@ interface Heard {
   readonly takenBytes: number;
 }
 
-/** Goes on sending after the head for as long as somebody takes it, and never closes by itself. */
+/** Continues to send after the head until the server closes the connection; the client never closes it. */
 function send(port: number, head: string, bodyBytes = 0): Promise<Heard> {
   return new Promise((resolve) => {
     const piece = Buffer.alloc(64 * 1024, 'x');
@@ -80,7 +80,7 @@ describe('requests of strangers', function () {
     });
   }
 
-  /** A long body with a length, and one that says none. @param head without its end */
+  /** A long body with a length, and a chunked one without. @param head without its end */
   async function sendLong(face: string, head: string): Promise<(Heard & { where: string })[]> {
     const lengths = [
       [`Content-Length: ${ANNOUNCED_BYTES}`, ''],
@@ -136,7 +136,7 @@ describe('requests of strangers', function () {
   ] as const;
 
   describe('with a long body', () => {
-    // Each is left to read its answer for a while: all of them at once.
+    // Each client waits a while for its answer: all of them in parallel.
     const heard: Promise<(Heard & { where: string })[]>[] = [];
     before(() => {
       for (const [face, head] of LONG_BODIES) heard.push(sendLong(face, head));

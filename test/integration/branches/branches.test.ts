@@ -118,7 +118,7 @@ describe('branches of databases', function () {
     return new Date(moment).toISOString();
   }
 
-  /** The kill after it may come at any moment of a request: no answer tells that a request runs. */
+  /** Waits before a kill that may come at any moment of a request: no answer shows that a request runs. */
   const untilItRuns = (ms = 20) => new Promise((resolve) => setTimeout(resolve, ms));
 
   it('POST …/branches makes a writable copy of now, and of an earlier moment, with the digest of a replay', async () => {

@@ -19,7 +19,7 @@ describe('client package: @upstash/redis on a process that is killed', () => {
       const found = before.length === 0 ? [] : await redis.mget<unknown[]>(...before);
       expect(found).to.deep.equal([...written.values()]);
       expect(await redis.get('rounds')).to.equal(round === 1 ? null : round - 1);
-      // Forty sets at once: the package joins them into pipelines by itself.
+      // Forty concurrent sets: the package joins them into pipelines by itself.
       await Promise.all(
         Array.from({ length: 40 }, async (_, i) => {
           const key = `key:${round}:${i}`;

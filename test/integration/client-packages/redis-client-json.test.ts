@@ -5,7 +5,7 @@ import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const ALIAS = { headerWord: 'Upstash', queueWord: 'qstash', kvWord: 'redis' };
 
-/** What the published package expects of documents, in the shapes that its users see. */
+/** JSON documents through the published package, in the shapes that its users get. */
 describe('client package: @upstash/redis, JSON', () => {
   const face = standOfAllTests(() => new KvEndpointHarness({ aliases: [ALIAS] }).start());
   let json: Redis['json'];

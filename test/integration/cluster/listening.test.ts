@@ -11,7 +11,7 @@ import { MillraceCluster, type NatsFacts, startPlainNats } from '../../support/m
 import { endEverything, type MillraceProcess, PASSWORD, TOKEN } from '../../support/millrace-process.js';
 
 const MESSAGES = 10_000;
-/** Published at once, so that several are always on their way. */
+/** Published concurrently, so that several are always on their way. */
 const BURST = 250;
 
 describe('two processes on one NATS', function () {
@@ -23,7 +23,7 @@ describe('two processes on one NATS', function () {
 
   before(async () => {
     nats = await startPlainNats();
-    // Nothing is killed here; on a busy machine nobody is to be taken for dead either.
+    // This test kills no process; a slow process on a busy machine must not be taken for dead either.
     const cluster = await MillraceCluster.prepare(nats, { MILLRACE_TAKEOVER_SILENCE_MS: '15000' });
     for (let at = 0; at < 2; at += 1) {
       const port = await freePort();

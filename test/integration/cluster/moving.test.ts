@@ -9,12 +9,12 @@ import { endEverything, type MillraceProcess } from '../../support/millrace-proc
 
 const DATABASES = 4;
 const PROBE_EVERY_MS = 50;
-/** Many times what a balancer needs here. */
+/** Much longer than the balancer of this test needs. */
 const NOTICE_MS = '1000';
 
-/** A client of one database that asks again as soon as it is answered, whichever processes are ready. */
+/** A client of one database that sends its next request after each answer, to any ready process. */
 class Visitor {
-  /** What was not answered as it should be. */
+  /** Answers other than the expected ones. */
   readonly failures: string[] = [];
   answered = 0;
   readonly #clients = new Map<MillraceProcess, KvClient>();
@@ -114,7 +114,7 @@ describe('shards that move under load', function () {
     await eventually(() => expect(ready.size).to.equal(cluster.processes.length), { timeoutMs: 30_000 });
   }
 
-  /** Everybody has been answered some more. */
+  /** Waits until each visitor has got some more answers. */
   async function aWhile(): Promise<void> {
     const from = visitors.map(({ answered, failures }) => answered + failures.length);
     await eventually(
@@ -162,7 +162,7 @@ describe('shards that move under load', function () {
     while (cluster.processes.length < 3) await cluster.start();
     await everybodyReady();
     const killed = ownerOf('KV_0', cluster.processes);
-    // Nobody's connection is to be cut: who is connected to it knows that it was.
+    // The process leaves the list first, so that no visitor is connected to it: a cut connection would be noticed.
     cluster.processes.splice(cluster.processes.indexOf(killed), 1);
     ready.delete(killed);
     const from = await Promise.all(visitors.map((visitor) => visitor.count()));
@@ -173,7 +173,7 @@ describe('shards that move under load', function () {
       timeoutMs: 20_000,
     });
     await aWhile();
-    // What it had stored and not answered yet was done, and nobody can tell with what result.
+    // A command that was stored and not answered yet took effect, but its result is unknown.
     await expectNothingNoticed((failure) => failure.includes('outcome=unknown'));
     for (const [at, visitor] of visitors.entries()) {
       const { answered, failures } = visitor;

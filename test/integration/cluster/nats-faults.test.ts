@@ -22,7 +22,7 @@ const EMAIL = 'admin@tests.example';
 const KEY = 'key-of-the-nats-faults-0123456789';
 const SHARDS = 3;
 const SLACK_MS = 1000;
-/** The servers elect a leader after 4 to 9 s, and nobody can make them hurry. */
+/** The servers elect a leader after 4 to 9 s, and no setting shortens that. */
 const ELECTION_MS = 9000;
 const PATIENT = { timeoutMs: 60_000, everyMs: 50 };
 /** A look every ten seconds, and a stream that was moved before, in another test, rests for a minute. */
@@ -30,10 +30,10 @@ const SPREAD = { timeoutMs: 120_000, everyMs: 500 };
 /** For the same fault again: two or three times. */
 const AGAIN_FOR_MS = 40_000;
 
-/** What clients saw of one fault. */
+/** Failures and waits of clients during one fault. */
 interface Seen {
   readonly failures: readonly string[];
-  /** Each has to be below what stands beside it. */
+  /** Each wait must be below its bound. */
   readonly waits: readonly (readonly [waitMs: number, belowMs: number])[];
 }
 
@@ -62,7 +62,7 @@ describe('a fault of the NATS servers', function () {
       MILLRACE_MGMT_EMAIL: EMAIL,
       MILLRACE_MGMT_KEY: KEY,
       MILLRACE_ROLES: 'edge,kv',
-      // As by default. Nobody is to be taken for dead but in the one test that is about it.
+      // The default. No process may be taken for dead, except in the test about that.
       MILLRACE_READ_LEASE_MS: '2000',
       MILLRACE_LEASE_RENEWAL_MS: '1000',
       MILLRACE_TAKEOVER_SILENCE_MS: '3000',
@@ -96,7 +96,7 @@ describe('a fault of the NATS servers', function () {
     for (const { shard } of databases) await lead(shard, Number(shard.slice(-1)));
     await lead('KV_leases', 0);
     await lead('CONTROL', 2);
-    // Until a second has passed without anybody waiting.
+    // Waits for a second in which no client waits.
     await eventually(async () => {
       await waiting.during(1000, () => undefined);
       expect(waiting.worst(everyDatabase())).to.deep.include({ failures: [] });

@@ -37,7 +37,7 @@ const KEY = 'mrk_key-of-the-tests-0123456789';
 
 const MEBIBYTE = 1024 * 1024;
 
-/** What nobody but the operator of the nats-servers does, by whatever tool. */
+/** Operations that only the operator of the nats-servers may do, with any tool. */
 const NOBODYS = ['$JS.API.STREAM.DELETE.KV_0', '$JS.API.STREAM.UPDATE.KV_0', '$SYS.REQ.SERVER.N.RELOAD', 'elsewhere'];
 const JOURNALS = ['millrace.log.KV_0', 'millrace.log.QUEUE_0', 'millrace.log.CONTROL'];
 const PURGES = ['$JS.API.STREAM.PURGE.KV_0', '$JS.API.STREAM.PURGE.CONTROL', '$JS.API.STREAM.PURGE.KV_leases'];
@@ -45,7 +45,7 @@ const LEASES = ['$KV.leases.KV_0', '$KV.layout.cluster'];
 const MAKING = '$JS.API.STREAM.CREATE.MORE';
 const INBOX = '_INBOX.millrace.operator.control.x';
 
-/** What each user may not publish, though others may. */
+/** Subjects that a user may not publish to, though other users may. */
 const UNPUBLISHED: Record<User, readonly string[]> = {
   edge: [...JOURNALS, ...PURGES, ...LEASES, MAKING, INBOX, 'millrace.edge.node-1', '$JS.API.STREAM.PURGE.METER'],
   owner: [MAKING, 'millrace.log.INTAKE_0', '$JS.API.STREAM.PURGE.KV_layout'],
@@ -58,7 +58,7 @@ const UNPUBLISHED: Record<User, readonly string[]> = {
   system: [...JOURNALS, '$JS.API.STREAM.INFO.KV_0', 'millrace.command.KV_0', '$SYS.REQ.SERVER.N.VARZ'],
 };
 
-/** What each may not listen to: beside what is here, the inboxes of every other user. */
+/** Subjects that a user may not subscribe to, in addition to the inboxes of all other users. */
 const UNHEARD: Record<User, readonly string[]> = {
   edge: ['>', '_INBOX.>', 'millrace.log.>', 'millrace.command.>', 'millrace.query', 'millrace.bulk.owner.*'],
   owner: ['>', '_INBOX.>', 'millrace.log.>', 'millrace.edge.*', 'millrace.query', 'millrace.bulk.edge.*'],
@@ -122,7 +122,7 @@ describe('users of the nats-servers, one for each role', function () {
     const leader = nats.nodes[led.findIndex((streams) => streams.includes('CONTROL'))];
     if (leader === undefined) throw new Error('nobody leads the control stream');
     leader.freeze();
-    // Shorter than until another one is elected, and longer than half of what a copy may be old.
+    // Shorter than the election of another leader, and longer than half the permitted age of a copy.
     await pause(2000);
     leader.thaw();
     await eventually(() => edge.kv.ask('INCR', 'counted'));
@@ -340,7 +340,7 @@ describe('users of the nats-servers, one for each role', function () {
     return logs.flatMap((log) => log.split('\n').filter((line) => line.includes('Violation')));
   }
 
-  /** The server speaks first, and TLS begins behind that. */
+  /** The server sends the first line, and TLS begins after it. */
   async function certificateOfNode(): Promise<string> {
     const { hostname: host, port } = new URL(nats.nodes[0]!.url);
     const plain = connectSocket({ host, port: Number(port) });
@@ -364,7 +364,7 @@ describe('users of the nats-servers, one for each role', function () {
 
 const seeds = new Map<User, string>();
 
-/** Resolves when the server says that it refused this. @throws when it does not */
+/** Resolves when the server reports that it refused this operation. @throws when it does not */
 async function refusalOn(connection: NatsConnection, operation: string, subject: string): Promise<void> {
   const late = new Promise<never>((_, reject) => {
     setTimeout(() => reject(new Error(`${operation} of ${subject} was not refused`)), 3000).unref();

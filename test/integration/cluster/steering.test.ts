@@ -186,7 +186,7 @@ describe('millrace cluster, with three processes', function () {
   it('status shows a killed process as gone, and its shards at the others', async () => {
     const [killed] = cluster.processes as [MillraceProcess];
     const process = processOf(await status(), killed);
-    // Whoever takes something over from it says that it is gone; it was drained a moment ago.
+    // It was drained a moment ago. A process is only reported as gone after a takeover of its shards, so it must own some.
     await eventually(async () => expect(ownedBy(await status(), process)).to.not.deep.equal([]), MOVED_WITHIN);
     const witness = cluster.processes[1] as MillraceProcess;
     await killed.kill('SIGKILL');

@@ -28,7 +28,7 @@ describe('two processes on one NATS', function () {
 
   before(async () => {
     nats = await startPlainNats();
-    // Refusing everybody because permissions may be old, on a machine that does much else, is not what this is about.
+    // On a busy machine old permissions could refuse requests, and this test is not about that.
     cluster = await MillraceCluster.prepare(nats, { MILLRACE_CONTROL_STALE_MS: '5000' });
     journal = await cluster.reader();
     await cluster.start();
@@ -108,7 +108,7 @@ describe('two processes on one NATS', function () {
     await owner.kv.ask('SET', 'survives', 'yes');
     const epoch = servingEpochOf(owner, SHARD);
     await retire(owner, 'SIGKILL');
-    // Held while nobody owns, if need be tried again when the hold was too short.
+    // The request is held until the shard has an owner, and tried again if it was not held long enough.
     expect(await eventually(() => other.kv.ask('GET', 'survives'), { timeoutMs: TAKEOVER_TIMEOUT_MS })).to.equal('yes');
     await other.kv.ask('SET', 'survives', 'and goes on');
     expect(servingEpochOf(other, SHARD)).to.be.greaterThan(epoch);

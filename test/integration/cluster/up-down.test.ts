@@ -14,7 +14,7 @@ const run = promisify(execFile);
 
 const NATS = ['nats-1', 'nats-2', 'nats-3'];
 const PROCESSES = ['millrace-1', 'millrace-2', 'millrace-3'];
-/** A process that died is started after a second, and others serve what it had after its silence. */
+/** A process that died is started after a second; others take over its shards after the takeover silence. */
 const BACK_TIMEOUT_MS = 60_000;
 const TOKEN = /^(?:export )?MILLRACE_KV_TOKEN='?([^'\n]*)/m;
 
@@ -140,7 +140,7 @@ async function pidIn(path: string): Promise<number> {
   return Number.parseInt(await readFile(path, 'utf8'), 10);
 }
 
-/** A port below the ephemeral ones such that all that the script takes beside it are free. */
+/** A port below the ephemeral ones, such that all other ports of the script are free too. */
 async function freePorts(from: number, offsets: readonly number[]): Promise<number> {
   for (;;) {
     const base = from + Math.floor(Math.random() * 9_000);

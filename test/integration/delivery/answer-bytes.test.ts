@@ -14,7 +14,7 @@ import { selfSignedCertificate } from '../../support/self-signed-certificate.js'
 const MAX_OVERHEAD_BYTES = 64 * 1024;
 const TOO_LARGE = 'response headers, interim responses and framing are too large';
 const CHUNKED = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
-/** What the kernel and a socket hold between a sender and a reader that stopped. */
+/** Bytes that the kernel and a socket hold between a sender and a reader that stopped. */
 const UNDER_WAY_BYTES = 16 * 1024 * 1024;
 
 describe("the bytes of a destination's answer", () => {
@@ -107,7 +107,7 @@ describe("the bytes of a destination's answer", () => {
     const ROOM = 4 * LONG;
     const body = Buffer.from(Array.from({ length: LONG / 8 }, (_, at) => `${String(at).padStart(7, '0')}\n`).join(''));
 
-    /** As much of a long body as said, in one piece, and no end; or all of it. */
+    /** Sends the given part of a long body in one piece, without an end; or all of it. */
     async function answering(bytes: number): Promise<{ url: string; sockets: Socket[] }> {
       const sockets: Socket[] = [];
       const destination = await RawDestination.listening((socket) => {

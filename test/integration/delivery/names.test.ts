@@ -17,7 +17,7 @@ import { eventually } from '../../support/eventually.js';
 import { type AnswerFor, addressesFor, NameServer, soa } from '../../support/name-server.js';
 import { RawDestination } from '../../support/raw-destination.js';
 
-/** Each call has a connection, and so a lookup, of its own. */
+/** The connection closes after the call, so that each call makes a new lookup. */
 const OK_AND_CLOSE = 'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok';
 const NO_FILE = '/nonexistent';
 

@@ -11,13 +11,13 @@ const SCALE = Number(process.env.DAY_SCALE ?? '1');
 const MESSAGES = 400;
 const RECORDS = 100;
 const RETENTION_HOURS = 4;
-/** What the bodies and events of a message take in each form, and some. */
+/** Size of the bodies and events of a message in all stored forms, with some margin. */
 const LOG_BYTES = 4000;
 /** Messages that are remembered after their end have no bodies any more; those of the last hour may. */
 const BODY_ROOM = 2500;
 const METER_BYTES = 64 * 1024;
 const JOURNAL_BYTES = 4 * MIB * SCALE;
-/** Of a write-ahead log: what is written before a checkpoint, and the largest transactions behind it. */
+/** Of a write-ahead log: the bytes before a checkpoint, and the largest transactions after it. */
 const WAL_BYTES = 24 * MIB;
 /** A stream's files go when all that is in them has gone. */
 const BLOCK_BYTES = 8 * MIB;
@@ -49,7 +49,7 @@ describe("a day's traffic", function () {
     atMost('statistics', WAL_BYTES + 4 * MIB);
     const recordBytes = day.meterBytesWritten / (RECORDS * SCALE * HOURS);
     atMost('meter', 4 * METER_BYTES + 2 * RECORDS * SCALE * (recordBytes + 100));
-    // A total, and what comes until it is looked at again.
+    // The bound of the total, and the bytes that arrive until the next check.
     atMost('journals-queue', JOURNAL_BYTES * 1.5);
     atMost('journals-kv', 0);
     atMost('intakes', 0);
@@ -60,7 +60,7 @@ describe("a day's traffic", function () {
     atMost('jetstream-files', held * 2 + logical.length * BLOCK_BYTES);
     atMost('server-log', 16 * MIB);
     atMost('other', 64 * 1024);
-    // Nothing of what was let go of is missing from what was counted.
+    // Purged meter records were counted before: none is missing from the total.
     expect(await day.firstMeterPosition()).to.be.above(1);
     expect(await day.commands()).to.equal(9 * RECORDS * SCALE * HOURS);
   });

@@ -30,7 +30,7 @@ describe('docs/operations/cluster.md, typed in on three machines', function () {
   const all = blocks();
   let dir: string;
   let machines: Machines;
-  /** Nothing follows what did not come about. */
+  /** Set after a failed block: the later blocks depend on it and are not run. */
   let isBroken = false;
 
   before(async function () {

@@ -238,7 +238,7 @@ describe('embedded server', function () {
     const ran = join(fresh.dir, 'ran');
     await writeFile(binary, `#!/bin/sh\ntouch '${ran}'\n`, { mode: 0o755 });
     const own = process.pid;
-    // Whoever dies in that moment is no longer the parent of the process that was to become the server.
+    // Simulates a process that dies in that moment: the new process then has another parent.
     Object.defineProperty(process, 'pid', { value: 1, configurable: true });
     let orphan: ReturnType<typeof launch>;
     try {
@@ -261,7 +261,7 @@ describe('embedded server', function () {
     expect(error.split('\n')).to.have.length(1);
   });
 
-  /** A process of ours whose command line names a file in the data directory. */
+  /** A process that is not a nats-server, with a file of the data directory in its command line. */
   async function strangerWith(name: string): Promise<{ pid: number; end(): void }> {
     await mkdir(join(fresh.dir, 'nats'), { recursive: true });
     const child = spawn('sh', ['-c', 'read -r line', 'sh', join(fresh.dir, 'nats', name)], { stdio: 'pipe' });

@@ -15,7 +15,7 @@ import { describeError } from '../../../src/kernel/index.js';
 import { RecordingLog } from './recording-log.js';
 import { freshDirs } from './test-server.js';
 
-/** Stands for a nats-server in this file: the search only ever asks a binary for its version. */
+/** A replacement for a nats-server in this file: the search only asks a binary for its version. */
 const binaryOf = (version: string): string => `#!/bin/sh\necho "nats-server: v${version}"\n`;
 
 describe('embedded server: finding the binary', function () {
@@ -29,7 +29,7 @@ describe('embedded server: finding the binary', function () {
   });
   afterEach(() => mirror.close());
 
-  /** A machine with nothing: no tools, an empty PATH, no release, no distribution. */
+  /** A machine without a nats-server: no tools, an empty PATH, no release, no distribution. */
   function bareMachine(changes: Partial<FindServerOptions> = {}): FindServerOptions {
     return {
       log,

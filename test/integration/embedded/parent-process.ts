@@ -2,7 +2,7 @@
  * A process with an embedded server, to be killed by tests:
  *   node parent-process.js lock <dir>
  *   node parent-process.js serve <dir> <binary> <version> <binding>
- * Prints one line of JSON when it has what it was started for, then does nothing for as long as it lives.
+ * Prints one line of JSON once it has the lock or the server, and then runs idle until it is killed.
  */
 import { lockDataDir, startEmbeddedServer } from '../../../src/adapters/nats/embedded/index.js';
 import { RecordingLog } from './recording-log.js';

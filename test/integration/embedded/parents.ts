@@ -21,7 +21,7 @@ const running = new Set<ChildProcess>();
 /** Of all parents so far. None should be alive after its parent, but a failing test must not leave one. */
 const servers: ProcessIdentity[] = [];
 
-/** @throws an Error with what the process printed when it ended before it was ready */
+/** @throws an Error with the output of a process that ended before it was ready */
 export async function startParent(...args: string[]): Promise<Parent> {
   const child = spawn(process.execPath, [SCRIPT, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   running.add(child);

@@ -84,7 +84,7 @@ describe('import of an append-only file', function () {
             left.filter((line) => line.startsWith('left      "XIDMPRECORD stream of producers at byte')),
           ).to.have.lengthOf(ofProducers);
           expect([left.length, code]).to.deep.equal([ofProducers, ofProducers === 0 ? 0 : 1]);
-          // What a log does not say, pending entries that were deleted, its own server forgets too.
+          // A log does not contain pending entries that were deleted, so the Redis server forgets them too after loading it.
           expect(await client.call(['DEBUG', 'LOADAOF'])).to.equal('+OK\r\n');
           const [theirs, ours] = [await contentsOf(client), await contentsOf(here)];
           expect([...ours.keys()]).to.deep.equal([...theirs.keys()]);

@@ -174,7 +174,7 @@ for (const binary of Object.values(REDIS_BINARIES)) {
       expect(await migrate('AUTH2', 'default', PASSWORD, 'KEYS', ...named)).to.equal('+OK\r\n');
       const [theirs, ours] = [await contentsOf(server.client), await contentsOf(here)];
       for (const key of named) {
-        // What is sent is how long it will be: a moment is lost on the way.
+        // MIGRATE sends the remaining time to live, so the transfer's time is added.
         expect(ours.get(key)?.toSpliced(1, 1), key).to.deep.equal(theirs.get(key)?.toSpliced(1, 1));
         const [at = 0, sent = 0] = [theirs, ours].map((all) => Number(all.get(key)?.[1]?.slice(1)));
         expect(sent).to.be.within(at, at + 2000);

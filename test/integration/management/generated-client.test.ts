@@ -70,7 +70,7 @@ describe('a client generated from the OpenAPI document', function () {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** @returns what the compiler has to say */
+  /** @returns the output of the compiler */
   async function compiled(name: string, program: string): Promise<string> {
     await writeFile(join(folder, `${name}.ts`), program);
     const options = [

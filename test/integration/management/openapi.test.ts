@@ -524,7 +524,7 @@ describe('the OpenAPI document describes every answer', function () {
     await a('GET', '/cluster/events', session);
     await a('POST', '/read-models/{id}/rebuild', session);
     await a('DELETE', '/session', session);
-    // Nobody else could own its shards: it is refused to the one process that there is.
+    // There is only one process, so its drain is refused: no other could own its shards.
     expect(never('operators')).to.deep.equal(['POST /v2/admin/cluster/processes/{id}/drain']);
 
     const path = '/monitoring/prometheus/federate';

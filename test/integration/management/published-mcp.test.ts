@@ -62,7 +62,7 @@ describe('management API: the published MCP server', function () {
     return mcp.call(name, args);
   }
 
-  /** The texts of a tool that does what it is asked. */
+  /** The texts of a tool's answer, which must not be an error. */
   async function texts(name: string, args: object = {}): Promise<readonly string[]> {
     const answer = await call(name, args);
     expect(answer.isError, `${name}: ${answer.texts.join('\n')}`).to.equal(false);
@@ -267,7 +267,7 @@ describe('management API: the published MCP server', function () {
     expect(entry).to.include({ workflowRunId, responseStatus: 489 }).and.to.not.have.any.keys('body', 'responseBody');
     const filters = { workflowUrl: endpoint, responseStatus: 489, callerIP: '127.0.0.1', fromDate: 1, count: 5 };
     expect((await json('workflow_dlq_list', filters)).messages).to.have.length(1);
-    // The failure function is the endpoint itself, which refuses: that is told once it has.
+    // The failure function is the endpoint itself, which refuses: the run is listed under this state afterwards.
     await eventually(
       async () => {
         const byState = { workflowRunId, failureCallbackState: 'CALLBACK_FAIL' };

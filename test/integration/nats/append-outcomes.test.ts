@@ -60,7 +60,7 @@ describe('journal append: faults', () => {
     await server.stop();
   });
 
-  /** Answers appends in place of a stream; replies with nothing when `answer` is undefined. */
+  /** Answers appends in place of a stream; the reply is empty when `answer` is undefined. */
   async function answering(answer: object | string | undefined): Promise<void> {
     connections.control.subscribe(names.journalSubject(shard), (message) => {
       const text = typeof answer === 'string' ? answer : JSON.stringify(answer);

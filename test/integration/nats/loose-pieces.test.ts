@@ -28,7 +28,7 @@ describe('pieces of objects without a description', () => {
     await store.put('two', bytes);
     const { chunks, descriptions } = names.objectSubjects();
     const stream = names.objectStream();
-    // What a writer leaves that dies before its description, and one that dies while it deletes.
+    // Remains of a writer that died before its description, and of one that died while it deleted.
     await connections.control.request(names.objectChunkSubject('lost'), new Uint8Array(1000), {
       timeoutMs: 2000,
     });

@@ -70,7 +70,7 @@ describe('a link to a NATS server', function () {
         socket.pipe(target);
         return;
       }
-      // It has greeted, and is gone when it is asked who wants to come in.
+      // The server has sent its greeting, and is gone when the client signs in.
       cutsGreetings -= 1;
       socket.once('data', () => socket.resetAndDestroy());
     });

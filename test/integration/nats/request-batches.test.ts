@@ -71,7 +71,7 @@ describe('commands sent in one turn of the event loop', () => {
   });
 
   it('go one by one, each once, to an owner of an earlier version (BT1)', async () => {
-    // Whoever watches the batches would count as somebody who takes them.
+    // A subscriber that watches the batches would count as a receiver of them.
     for (const watch of watches) watch.unsubscribe();
     const received: string[] = [];
     there.control.raw.subscribe(SUBJECT, {

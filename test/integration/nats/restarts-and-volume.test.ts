@@ -142,7 +142,7 @@ describe('the NATS adapters', () => {
     await eventually(() => expect(aliveAtMs.length).to.be.greaterThan(5));
     await server.pause();
     const heardBefore = aliveAtMs.length;
-    // Ends when nothing has answered for longer than a follower may go without a sign.
+    // The append gets no answer. It waits longer than the longest interval between a follower's signs of life.
     const impatient = new JetStreamJournal(there, names, { appendTimeoutMs: 600 });
     expect((await impatient.append(shard, Buffer.from('x'), last + 1000)).kind).to.equal('unknown');
     expect(aliveAtMs.length - heardBefore).to.be.at.most(2);

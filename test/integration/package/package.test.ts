@@ -17,7 +17,7 @@ const INSTALL = ['install', '--prefer-offline', '--no-audit', '--no-fund', '--lo
  */
 const MAX_PACKED_BYTES = 7_900_000;
 const MAX_UNPACKED_BYTES = 26_000_000;
-/** With the packages that it needs beside itself. */
+/** The package and those that it needs. */
 const MAX_INSTALLED_PACKAGES = 8;
 
 const run = promisify(execFile);
@@ -156,7 +156,7 @@ describe('the npm package', function () {
       const kv = new KvClient({ url: address('kv'), token: TOKEN });
       expect(await kv.command('SET', 'greeting', 'hello')).to.include({ result: 'OK' });
       expect(await kv.command('GET', 'greeting')).to.include({ result: 'hello' });
-      // Lua and SQLite are packages beside it.
+      // Lua and SQLite are separate packages.
       const script = 'return redis.call("GET", KEYS[1])';
       expect(await kv.command('EVAL', script, '1', 'greeting')).to.include({ result: 'hello' });
       kv.close();
@@ -165,7 +165,7 @@ describe('the npm package', function () {
         expect(status, page).to.equal(200);
       }
 
-      // npx hands a signal to its shell alone: whoever stops a service signals the process.
+      // npx passes a signal to its shell only, so a service is stopped with a signal to the process.
       process.kill(Number(await readFile(join(dataDir, 'lock'), 'utf8')), 'SIGTERM');
       expect(await ended, said).to.equal(0);
     });

@@ -40,7 +40,7 @@ describe('deliveries with an alias have its header names', function () {
     return Object.fromEntries(Object.entries(headers).map(([name, value]) => [`${spelling}-${name}`, value]));
   }
 
-  /** Each for every spelling that a request can have; what needs a header cannot go without. */
+  /** Runs a test for each given spelling; requests that need a header have no variant without one. */
   function each(
     spellings: readonly Spelling[],
     ask: (spelled: (headers: Headers) => Headers, spelling: Spelling) => Promise<readonly string[]>,
@@ -141,7 +141,7 @@ describe('deliveries with an alias have its header names', function () {
       const { workflowRunId } = expectAnswer<{ workflowRunId: string }>(trigger, 200);
       await sink.arrived(endpoint, 1);
 
-      // What an endpoint says needs headers: the neutral ones, where the trigger had none.
+      // The endpoint's requests need headers: neutral ones, if the trigger had none.
       const word = spelling === 'none' ? 'Svc' : spelling;
       const ofRun = { 'Workflow-RunId': workflowRunId, 'Workflow-Init': 'false', 'Feature-Set': 'WF_TriggerOnConfig' };
       const say = (path: string, headers: Headers, body: object) =>
@@ -220,7 +220,7 @@ describe('deliveries of messages accepted before the alias was set', function ()
 
   after(() => queue?.stop());
 
-  /** Accepted by the process as it is; what comes once another, with other settings, delivers it. */
+  /** A message is accepted by this process; the result is its delivery after a restart with other settings. */
   async function deliveredAfter(env: Environment): Promise<SinkCall> {
     const { sink } = queue;
     const [path, name] = [sink.path('kept'), 'kept'];

@@ -16,7 +16,7 @@ describe('client package: @upstash/qstash on a real process', function () {
     sink = queue.sink;
   });
 
-  /** A URL whose calls fail. */
+  /** A URL that answers every call with 500. */
   const failing = (path = sink.path('failing')) => sink.answer(path, { status: 500, body: 'no' });
   const publishedJson = async (options: Parameters<typeof queue.client.publishJSON>[0]) => {
     const { messageId } = (await queue.client.publishJSON(options)) as { messageId: string };

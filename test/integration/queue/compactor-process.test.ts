@@ -92,7 +92,7 @@ describe('snapshots of queues, made by the compactor process, on JetStream', fun
     expect(bodyBytes(await snapshot())).to.equal(numbers.reduce((sum, number) => sum + textOf(number).length, 0));
 
     await append(numbers.slice(0, 300).flatMap((number) => delivered(number, START_MS + 1000)));
-    // Each later event forgets a few of what was delivered.
+    // Each later event forgets a few of the delivered messages.
     const later: QueueEvent = { type: 'FlowPaused', key: 'later', isPaused: true, atMs: START_MS + 3_600_000 };
     await append(new Array<QueueEvent>(300).fill(later));
     await snapshot();

@@ -131,7 +131,7 @@ describe('routes of the DLQ and the logs', function () {
       expect(await counted()).to.equal(7);
       const first = expectAnswer<{ deleted: number; cursor: string }>(await queue.delete(`/v2/dlq?${of}`), 200);
       expect(first.deleted).to.equal(2);
-      // Nobody asks for more: the rest stays.
+      // No page is requested any more, so the rest stays.
       expect(await counted()).to.equal(5);
       let cursor: string | undefined = first.cursor;
       let sent = 0;

@@ -1,4 +1,4 @@
-/** The queue endpoint as it is exposed on a network: over TLS, and behind proxies that name the caller. */
+/** The queue endpoint on a network: over TLS, and through proxies that pass the caller's address. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -44,7 +44,7 @@ describe('an unreadable record of the intake', function () {
     return { first, messages };
   };
 
-  /** An owner that accepts whatever it is asked. @returns the positions it was asked for */
+  /** An owner that accepts every request. @returns the requested positions */
   function owner(): { asked: number[]; stop: () => void } {
     const asked: number[] = [];
     const submit = (work: QueueWork) => {

@@ -18,19 +18,22 @@ import { type PaceOptions, QueueTenant } from '../../support/queue-tenant.js';
 import { SICKNESSES, SickDestination, type Sickness } from '../../support/sick-destination.js';
 import { withinASecond } from '../../support/within-a-second.js';
 
-/** Of what waits beside the steady ones. */
+/** Messages of other tenants that wait during the steady load. */
 const WAITING = 2000;
 const PER_ORIGIN = 60;
 const CONCURRENCY = 240;
 const MEDIAN_MS = 250;
-/** Beside an origin that sends as fast as it can: it takes the machine, and its test too; nobody may be stopped. */
+/**
+ * Bound while an origin sends as fast as it can: that load takes the processor from the server and the test, but no tenant
+ * may be stopped.
+ */
 const FLOODED_MEDIAN_MS = 2500;
-/** The heap's bound and what surrounds it. */
+/** The heap's bound and the memory outside of the heap. */
 const MEMORY_MIB = 600;
 const PACE = { count: 60, everyMs: 25 };
 /** For one that was slower: a few times. */
 const AGAIN = { timeoutMs: 30_000, everyMs: 250 };
-/** Fails, and is tried again at once, for ever as a test sees it. */
+/** Deliveries that fail and are retried soon, for longer than a test takes. */
 const RESTLESS = { 'svc-retries': '100', 'svc-retry-delay': '200' };
 const NOBODY = 'http://127.0.0.1:9/nobody';
 
@@ -74,7 +77,10 @@ describe('neighbours in one process', function () {
     expect(latencies[PACE.count / 2], `of ${latencies}`).to.be.at.most(medianMs);
   }
 
-  /** What the machine does besides passes; what neighbours take they take for as long as they are there. */
+  /**
+   * Retries the measurement: other load of the machine passes, but slowness caused by neighbours lasts as long as they are
+   * there.
+   */
   async function expectPace(tenant: QueueTenant, more: Partial<PaceOptions> = {}, medianMs = MEDIAN_MS): Promise<void> {
     await eventually(async () => expectLatencies(await tenant.keepPace({ ...PACE, ...more }), medianMs), AGAIN);
   }
@@ -226,7 +232,7 @@ describe('neighbours in one process', function () {
       await sink.arrived(path, 6);
       await second.administer('suspend');
       await eventually(async () => expect((await refused()).status).to.equal(403));
-      // What was under way comes to its end, and is the last.
+      // The open call ends, and is the last.
       sink.releaseOne(path);
       await eventually(async () => {
         expect(await second.json('/v2/globalParallelism')).to.include({ parallelismCount: 0 });

@@ -10,7 +10,7 @@ import { eventually } from '../../support/eventually.js';
 import { RUN_TIMEOUT_MS, WorkflowStand } from '../../support/workflow-stand.js';
 
 const SOON = { timeoutMs: RUN_TIMEOUT_MS, everyMs: 100 };
-/** Each look is a start, and what is looked for comes about while the process runs. */
+/** Each check starts a process and waits while it runs for the expected state. */
 const OVER_SOME_STARTS = { timeoutMs: 120_000, everyMs: 100 };
 
 describe('the log of runs, rebuilt', function () {

@@ -12,7 +12,7 @@ import { SickDestination } from '../../support/sick-destination.js';
 /** More than an origin may have. */
 const WAITING = 500;
 const PACE = { count: 40, everyMs: 25 };
-/** On top of what a message takes with nobody beside it. */
+/** Added to the time of a message without any other load. */
 const MORE_MS = 100;
 
 describe('destinations that never answer', function () {

@@ -233,7 +233,7 @@ describe('walls: requests', function () {
         const asked = [`Svc-Forward-${name}`, `Upstash-Forward-${name}`];
         for (const header of asked) {
           const answer = await queue.post(`/v2/publish/${sink.url(path)}`, { headers: { [header]: 'forged.example' } });
-          // Under the alias's own name it is taken, and left out of what is sent.
+          // The alias's own prefix accepts the header, but it is not sent.
           if (header.startsWith('Svc-Forward-upstash-')) expect(answer.status, answer.text).to.equal(200);
           else expectRefused(answer, 400, /cannot be set/);
         }
@@ -383,7 +383,7 @@ describe('walls: requests', function () {
         const answer = await queue.raw(request(path));
         expect(answer).to.match(/^HTTP\/1\.1 400 /);
         expect(answer.match(/HTTP\/1\.1/g)).to.have.lengthOf(1);
-        // Whatever had been accepted would be here before the next one.
+        // A delivery of an accepted request would have arrived before this one.
         const next = sink.path('next');
         await queue.publish(sink.url(next));
         await sink.call(next);
@@ -534,7 +534,7 @@ describe('walls: accounts', function () {
       ['POST', `/v2/queues/${NAMES.queue}/resume`, 404],
       ['POST', `/v2/publish/${NAMES.group}`, 400],
       ['POST', `/v2/enqueue/${NAMES.queue}/${NAMES.group}`, 400],
-      // A key is made by whoever speaks of it: these make one of the stranger's own.
+      // A request creates the flow control key that it names: these create one of the stranger's account.
       ['POST', `/v2/flowControl/${NAMES.flow}/pause`, 200],
       ['POST', `/v2/flowControl/${NAMES.flow}/pin?parallelism=9`, 200],
       ['POST', `/v2/flowControl/${NAMES.flow}/resetRate`, 200],
@@ -744,7 +744,7 @@ describe('walls: secrets', function () {
     hidden.push(...Object.values(SIGNING_KEYS), current, next, CANARY);
     const refusals = [...told.map(({ status, text }) => `${status} ${text}`), ...raw].join('\n');
     expect(told.map(({ status }) => status)).to.not.include.members([200]);
-    // The first start prints what it made, before it is ready.
+    // The first start prints the credentials that it made before it is ready.
     const [, output = ''] = queue.millrace.stdout().split(/^ready .*$/m);
     const places = { log: queue.millrace.stderr(), output, metrics, refusals };
     for (const [place, text] of Object.entries(places)) {

@@ -15,7 +15,7 @@ import { databaseOf, MGMT_KEY, searchCall } from '../../support/search-process.j
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const LONG = { timeoutMs: 20_000, everyMs: 100 };
-/** No secrets, and yet nothing for a log. */
+/** These are not secrets, but must not be in a log either. */
 const IN_A_DESTINATION = 'in-the-query-of-a-destination-0123456789';
 const IN_A_REQUEST = 'in-the-query-of-a-request-0123456789';
 /** Where secrets are by design, each readable by the owner of the process alone. */
@@ -148,7 +148,7 @@ describe('canary: secrets of every kind', function () {
     expect(await filesWith(backup, STORED)).to.not.deep.equal([]);
     expect(await readFile(join(dataDir, 'credentials.env'), 'utf8')).to.contain(TOKEN);
     expect(logged).to.contain('"event":"shard.serving"');
-    // Nobody sits in front of it: it says where the credentials are instead of printing them.
+    // Standard output is not a terminal, so the process prints the place of the credentials instead of their values.
     expect(printed).to.contain('the credentials are stored in');
     const texts = { 'what is printed': printed, 'the log': logged, backup: `${stdout}${stderr}` };
     const found = [

@@ -6,7 +6,7 @@ import { ReadSideCluster, statusOf, withinASecond } from '../../support/read-sid
 import { databaseOf, searchCall } from '../../support/search-process.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
-/** More than one plan takes in one command, and less than the other; nothing is done of it in either. */
+/** Above one plan's command size and below the other's; with either plan the command has no effect. */
 const LARGE = JSON.stringify(['SET', 'a', 'x'.repeat(11 * 1024 * 1024), 'WHENEVER']);
 const TOO_LARGE = /max request size/;
 const NO_SUCH_OPTION = /syntax error/;

@@ -33,7 +33,7 @@ describe('lists of a read model that receives no entries', function () {
     return answer.json<T>();
   }
 
-  /** What listens to the journals of queues hears nothing until that instant; whoever writes them notices nothing. */
+  /** Consumers of queue journals get no entries until that instant; writers are not affected. */
   async function pause(until: string): Promise<void> {
     const { streams } = await api<{ streams: string[] }>('STREAM.NAMES');
     for (const stream of streams.filter((name) => name.startsWith('QUEUE_'))) {

@@ -7,7 +7,7 @@ import { startServed } from '../../support/millrace-clients.js';
 import { embeddedEnvironment, endEverything, PASSWORD, runMillrace } from '../../support/millrace-process.js';
 import { REDIS_BINARIES, type RedisServer, redisVersion, startRedis } from '../../support/redis-server.js';
 
-/** A command that shows a value, whatever kind it is of. */
+/** For each type, a command that returns the value. */
 const READERS: Readonly<Record<string, (key: Buffer) => [string, ...(string | Buffer)[]]>> = {
   string: (key) => ['GET', key],
   list: (key) => ['LRANGE', key, '0', '-1'],

@@ -13,7 +13,7 @@ const KEY = 'mrk_key-of-the-tests-0123456789';
 const MIB = 1024 * 1024;
 /** The heap of the image. */
 const HEAP_MB = 512;
-/** Buffers of sockets are beside the heap; so is what a collector has not looked at yet. */
+/** Includes buffers of sockets, which are outside of the heap, and garbage that is not collected yet. */
 const MOST_RESIDENT_MIB = 1_200;
 const NO_ROOM = '-OOM requests of this database use too much memory, nothing was executed';
 const MEGABYTE = Buffer.alloc(MIB, 'x');
@@ -68,13 +68,13 @@ describe('RESP, attacked by one tenant', function () {
     return Number(/^millrace_request_bytes (\S+)$/m.exec(text)?.[1]);
   }
 
-  /** Meanwhile another tenant writes, and is never refused. */
+  /** During the attack, another tenant writes and is never refused. */
   async function besideOthers(attack: () => Promise<void>): Promise<void> {
     let isOver = false;
     const attacking = attack().finally(() => {
       isOver = true;
     });
-    // Told below, behind what went wrong for the other tenant.
+    // A failure is thrown by the `await` below, after any failure of the other tenant.
     attacking.catch(() => undefined);
     let mostMib = 0;
     for (let i = 0; !isOver; i += 1) {
@@ -133,7 +133,7 @@ describe('RESP, attacked by one tenant', function () {
         expect(await heldBytes()).to.be.below(70 * MIB);
         await new Promise((resolve) => setTimeout(resolve, 100));
       }
-      // Whoever reads after all gets everything.
+      // A client that reads in the end gets everything.
       let bytes = 0;
       first.socket.on('data', (chunk) => {
         bytes += chunk.length;

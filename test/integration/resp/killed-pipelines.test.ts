@@ -10,7 +10,7 @@ const KILLS = 2;
 /** Acknowledged before the process is killed. */
 const ENOUGH = 400;
 const BEGUN_AT_ONCE = 40;
-/** Writes the number that comes next to this script, and says which it was. */
+/** A script that appends the next number to a list and returns it. */
 const NEXT = "local n = redis.call('INCR', KEYS[1]) redis.call('RPUSH', KEYS[2], n) return n";
 
 describe('a connection that does not wait for answers, to a process that is killed', function () {
@@ -36,7 +36,7 @@ describe('a connection that does not wait for answers, to a process that is kill
       const read = async (): Promise<void> => {
         for (;;) {
           answered.push(await client.next());
-          // By itself, so that it is a request of its own.
+          // Sent later, so that it is a separate request.
           setImmediate(sendNext);
         }
       };
@@ -49,7 +49,7 @@ describe('a connection that does not wait for answers, to a process that is kill
       const again = await startMillrace({ dataDir, env });
       const reader = await RawClient.connect(port);
       await reader.call('AUTH', PASSWORD);
-      // A process that has just started on a busy machine may not know yet who may do what.
+      // On a busy machine, a process that has just started may not have the permissions yet.
       const answer = await eventually(async () => {
         const said = await reader.call('LLEN', key);
         expect(said).to.match(/^:/);

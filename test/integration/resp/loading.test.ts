@@ -14,7 +14,7 @@ const PIPELINE = 10_000;
 const HOLD_MS = '100';
 const BACK = { timeoutMs: 60_000, everyMs: 100 };
 const PROBE_EVERY_MS = 20;
-/** Longer than a request is held by a process whose loop is busy with loading. */
+/** Longer than a process whose loop is busy with loading holds a request. */
 const PROBE_TIMEOUT_MS = 30_000;
 const CONNECTION_IS_GONE = /ECONNREFUSED|ECONNRESET|EPIPE|closed|Connection is closed/i;
 
@@ -44,7 +44,7 @@ describe('RESP: a start with much data to load', function () {
     }
     await starting;
 
-    // Those of AUTH, INFO, SUBSCRIBE and GET: nothing but a result or LOADING.
+    // The answers to AUTH, INFO, SUBSCRIBE and GET: each is a result or LOADING.
     const refused = answers.flat().filter((answer) => answer.startsWith('-'));
     expect(refused.filter((answer) => !answer.startsWith('-LOADING '))).to.deep.equal([]);
     for (const at of [1, 2, 3]) {

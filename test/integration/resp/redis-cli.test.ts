@@ -4,7 +4,7 @@ import { PASSWORD, RespEndpointHarness } from '../../support/resp-endpoint.js';
 
 const REDIS_CLI = 'redis-cli';
 
-/** What the tool prints for these lines on its standard input. */
+/** The output of the tool for these lines on its standard input. */
 function cli(port: number, lines: readonly string[], options: readonly string[] = []): Promise<string> {
   const given = ['-p', String(port), '-a', PASSWORD, '--no-auth-warning', ...options];
   return new Promise((resolve, reject) => {

@@ -104,7 +104,7 @@ describe('users of a database', function () {
   };
   const acl = (...words: string[]) => admin.call('ACL', ...words);
 
-  /** A stream that ends when the server says so. */
+  /** A stream that ends when the server ends it. */
   async function listen(token: string, channel: string): Promise<{ text: string; isEnded: boolean }> {
     const answer = await fetch(`${millrace.kvUrl}/subscribe/${channel}?_token=${encodeURIComponent(token)}`, {
       headers: { accept: 'text/event-stream' },

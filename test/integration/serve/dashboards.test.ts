@@ -14,7 +14,7 @@ import { TwoStepRuns } from '../../support/two-step-runs.js';
 const FOLDER = 'infra/dashboards';
 const RULES = join(FOLDER, 'rules.yml');
 const BOARDS = ['cluster', 'journal', 'kv', 'overview', 'queue', 'workflows'];
-/** Nothing of it has happened to a process that was started a moment ago, to addresses without names. */
+/** Metrics without a value in this test: the process has no snapshot yet, and its destinations have no names. */
 const NOT_YET = /millrace_snapshot_timestamp_seconds|millrace_name_lookups_total/;
 const MGMT = { MILLRACE_MGMT_EMAIL: 'admin@tests.example', MILLRACE_MGMT_KEY: 'mrk_key-of-the-tests-0123456789' };
 const authorization = `Basic ${Buffer.from(Object.values(MGMT).join(':')).toString('base64')}`;

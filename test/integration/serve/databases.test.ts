@@ -168,7 +168,7 @@ describe('millrace db', function () {
       const name = `undeclared:${at}`;
       const said = describeOutcome(await kv.command('EVAL', writes, '1', 'here', name));
       const isRefused = said.includes('ERR Script attempted to access a non local key in a cluster node');
-      // What was written can be read, what was refused is nowhere.
+      // An acknowledged write can be read, and a refused one is not stored.
       expect(await kv.ask('GET', name), said).to.equal(isRefused ? null : 'v');
       outcomes.push(isRefused ? 'refused' : 'written');
     }

@@ -248,7 +248,7 @@ function variables(lines: readonly string[]): (name: string) => string {
   };
 }
 
-/** By `script`, which has a terminal of its own for what it runs; undefined where there is none. */
+/** Runs the process on a terminal of `script`; undefined if `script` is not installed. */
 async function onTerminal(env: Environment) {
   const command = `exec '${process.execPath}' --max-old-space-size=256 '${MAIN}' dev`;
   const script: ChildProcessWithoutNullStreams = spawn(

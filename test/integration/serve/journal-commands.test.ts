@@ -27,7 +27,7 @@ describe('millrace journal', function () {
   let redis: RedisServer | undefined;
 
   before(async () => {
-    // A snapshot is made on the way, so that an export is one and what follows it.
+    // Causes a snapshot early, so that an export has a snapshot and later entries.
     millrace = await startMillrace({ env: { MILLRACE_SNAPSHOT_ENTRIES: '50' } });
     environment = await embeddedEnvironment(millrace.dataDir);
     for (let at = 0; at < KEYS; at += 1) await millrace.kv.ask('SET', `key:${at}`, `value ${at} ÿ\n`);

@@ -63,7 +63,7 @@ describe('a start with a large journal of messages', function () {
   });
 });
 
-/** The first thing that whoever asks is told, once there is somebody who listens. */
+/** The first answer that a client gets, once the port is open. */
 async function firstAnswer(ask: () => Promise<unknown>): Promise<unknown> {
   const endMs = performance.now() + WAIT_MS;
   for (;;) {

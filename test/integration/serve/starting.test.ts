@@ -36,9 +36,9 @@ describe('millrace serve', function () {
     expect(await millrace.kv.ask('PING')).to.equal('PONG');
     for (const path of ['/livez', '/metrics'])
       expect((await fetch(`${millrace.metricsUrl}${path}`)).status).to.equal(200);
-    // What it says when it is asked is what it has just said by itself.
+    // `/readyz` agrees with the ready line.
     expect((await fetch(`${millrace.metricsUrl}/readyz`)).status).to.equal(200);
-    // The disk is looked at for the first time beside the start.
+    // The first check of the disk runs in parallel with the start.
     await eventually(async () => {
       const metrics = await (await fetch(`${millrace.metricsUrl}/metrics`)).text();
       for (const part of ['journal-control', 'jetstream-files', 'leases']) {
@@ -123,7 +123,7 @@ describe('millrace serve', function () {
     const millrace = await startMillrace({ env: { MILLRACE_NATS_APPEND_TIMEOUT_MS: '300' } });
     const kv = new KvClient({ url: millrace.kvUrl, token: TOKEN, connections: 50 });
     const server = await millrace.natsPid();
-    // Every connection is there: what is sent on it later has arrived, however busy the machine.
+    // All connections are open: later requests on them arrive even if the machine is busy.
     await Promise.all(Array.from({ length: 50 }, (_, at) => kv.ask('SET', 'in-flight', `none ${at}`)));
     signalPid(server, 'SIGSTOP');
     try {
@@ -221,14 +221,14 @@ describe('millrace serve', function () {
   });
 });
 
-/** What a start that ends with 1 says. */
+/** The error lines of a start that ends with code 1. */
 async function refusedWith(env: Environment): Promise<string[]> {
   const { code, stderr } = await runMillrace(['serve'], env);
   expect(code).to.equal(1);
   return errorLines(stderr);
 }
 
-/** The lines that are for whoever started it: not those of the structured log. */
+/** The lines for the operator who started it, without those of the structured log. */
 function errorLines(stderr: string): string[] {
   return stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
 }

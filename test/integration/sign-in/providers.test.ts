@@ -18,7 +18,7 @@ async function failureOf(work: Promise<unknown>): Promise<MillraceError> {
   throw new Error('it did not fail');
 }
 
-/** A provider that gives the token it is told to give. */
+/** A provider that issues a token chosen by the test. */
 class ForgedProvider {
   token = '';
   mode: 'honest' | 'endless' | 'silent' = 'honest';

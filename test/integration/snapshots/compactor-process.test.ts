@@ -41,7 +41,7 @@ describe('the compactor in its own process, on JetStream', function () {
     return new ProcessCompactor<CompactorTask>({ entry: ENTRY, installation, log: silentLog });
   }
 
-  /** A shard of its own with a claim and 4,000 keys in two partitions; large entries come in chunks. */
+  /** A new shard with a claim and 4,000 keys in two partitions; large entries come in chunks. */
   async function freshHistory(): Promise<ShardHistory> {
     const history = new ShardHistory(nats.journal, { shard: `KV_${shards}` as ShardName, chunkBytes: 64 * 1024 });
     shards += 1;

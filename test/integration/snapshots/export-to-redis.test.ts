@@ -45,7 +45,7 @@ describe('journal export piped into a real Redis', function () {
   });
   beforeEach(() => client.call(['FLUSHALL']));
 
-  /** Runs commands on a live engine and journals what they had as effects, an entry for each. */
+  /** Runs commands on a live engine and journals their effects, an entry for each. */
   async function live(world: JournalStand, fold: KvFold, commands: readonly (readonly ByteString[])[]): Promise<void> {
     for (const words of commands) {
       const spec = findCommand(words);

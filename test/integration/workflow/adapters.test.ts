@@ -103,7 +103,7 @@ for (const [arrangement, env] of [
 
 type PagesHandler = (request: object, response: object) => Promise<void>;
 
-/** What the framework does for a page of an API: the body is parsed when it is JSON, and the answer written step by step. */
+/** Acts as the framework does for an API page: a JSON body is parsed, and the answer is written step by step. */
 async function withPages(handler: PagesHandler, request: Request): Promise<Response> {
   const { pathname, host } = new URL(request.url);
   const text = await request.text();
@@ -134,7 +134,7 @@ async function withPages(handler: PagesHandler, request: Request): Promise<Respo
   return new Response(body, { status, headers });
 }
 
-/** What a server of event handlers gives them: the request of the platform, its body read before. */
+/** Acts as a server of event handlers does: it passes the platform's request, whose body is read before. */
 async function withEvents(handler: (event: never) => Promise<Response>, request: Request): Promise<Response> {
   const { pathname } = new URL(request.url);
   const headers = { ...Object.fromEntries(request.headers), 'x-forwarded-proto': 'http' };

@@ -26,7 +26,7 @@ describe('context.call', function () {
       });
       const hasBody = method !== 'GET' && method !== 'HEAD';
       const headers = { 'X-Own': 'of the call', 'Content-Type': 'text/plain', 'Upstash-Workflow-Custom': 'c' };
-      // Whoever names a body all the same has it sent with those that carry one.
+      // The body is sent only with methods that have one.
       const flow = calling({ url: `${url}?q=a%20b`, method, headers, body: 'b ü' });
       const { id, result } = await stand.run(flow, { body: 'payload', headers: { 'X-Run': 'of the run' }, label: 'l' });
       expect(result, stand.toldOf(id)).to.deep.include({ status: 202, body: method === 'HEAD' ? '' : 'a' });
@@ -72,7 +72,7 @@ describe('context.call', function () {
   for (const [title, type, bytes, body] of [
     ['non-ASCII text', 'text/plain; charset=utf-8', Buffer.from('ü€ 漢字'), 'ü€ 漢字'],
     ['JSON', 'application/json', Buffer.from('{"ü":["€",null]}'), { ü: ['€', null] }],
-    // What is no text comes as a character for each byte.
+    // Bytes that are not text arrive as one character per byte.
     ['bytes', 'application/octet-stream', Buffer.from([0, 10, 127, 128, 255]), '\x00\n\x7f\x80\xff'],
   ] as const)
     together(`returns ${title} unchanged`, async () => {

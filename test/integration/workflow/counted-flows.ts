@@ -17,7 +17,7 @@ const PAYLOAD = { of: 'the trigger', ü: [1, null] };
 const step = (context: WorkflowContext, name: string) => context.run(name, () => name);
 const seconds = () => Math.floor(Date.now() / 1000);
 
-/** A workflow whose result says that it came to its end. */
+/** A workflow whose result shows that it reached its end. */
 const alone = (flow: Flow, options: Parameters<WorkflowStand['trigger']>[1] = {}) => {
   return async (stand: WorkflowStand) => {
     const url = stand.serve('counted', async (context) => (await flow(context)) ?? 'to its end');
@@ -188,7 +188,7 @@ async function webhooks(stand: WorkflowStand): Promise<string> {
   return run(stand);
 }
 
-/** What asks the endpoint as often as its contract says, with one run at a time. */
+/** Flows that send as many requests to the endpoint as its contract states, with one run at a time. */
 export const COUNTED_FLOWS: readonly CountedFlow[] = [
   { title: 'three steps', count: 4, run: alone(threeSteps) },
   {

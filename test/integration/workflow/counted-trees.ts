@@ -157,7 +157,7 @@ async function otherThanWorkflow(stand: WorkflowStand): Promise<string> {
       'make sure you are sending the request to the correct endpoint',
     body: 'no workflow',
   });
-  // The failure is told to the same URL: no other was given.
+  // The failure is reported to the same URL, because no other was given.
   await stand.sink.arrived(path, 2);
   return url;
 }

@@ -28,7 +28,7 @@ describe('failed runs', function () {
     }, SOON);
   const expectGone = async (workflowRunId: string) =>
     eventually(async () => expect((await dlq.list({ filter: { workflowRunId } })).messages).to.deep.equal([]), SOON);
-  /** Two steps that count their calls, between them one that fails while it is told to. */
+  /** Three steps that count their calls; the middle one fails while the test says so. */
   const breaking = (options: { readonly broken?: () => boolean } = {}) => {
     const calls = { one: 0, two: 0, three: 0 };
     const state = { isBroken: true };

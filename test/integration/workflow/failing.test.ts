@@ -33,7 +33,7 @@ describe('failing runs', function () {
 
   const together = startTogether();
   type Payload = Parameters<NonNullable<FlowOptions['failureFunction']>>[0];
-  /** Serves a workflow and keeps what its failure function is called with. */
+  /** Serves a workflow and records the calls of its failure function. */
   const failing = (flow: Flow, failureFunction: (told: Payload) => string | undefined = () => undefined) => {
     const told: Payload[] = [];
     const options: FlowOptions = {
@@ -162,7 +162,8 @@ describe('failing runs', function () {
     const run = await stand.logOf(id, 'RUN_FAILED');
     expect(run.failureFunction).to.include({ failStatus: 400 });
     expect(run.failureFunction?.failResponse).to.contain('Failed to authenticate Workflow request');
-    // The client asks the function before it tells the failure to it.
+    // The client runs the workflow's function for the failure call too, which refuses it before the failure function is
+    // called.
     expect(told).to.deep.equal([]);
     expect((await stand.run(url, { headers: { Authorization: 'Bearer right' } })).result).to.equal('let in');
   });

@@ -16,7 +16,7 @@ describe('context.invoke', function () {
   });
 
   const together = startTogether();
-  /** A parent whose result is what came back from its child, and the child. */
+  /** A child, and a parent whose result is its child's. */
   const family = (child: Invokable, settings: object = {}) => {
     const parent = stand.invokable((context) =>
       context.invoke('invoke', { workflow: child, body: context.requestPayload, ...settings }),

@@ -16,12 +16,12 @@ const LARGE_ENOUGH = LARGE.slice(0, 1_500_000);
 /** Room for an error with its text in its message and in its stack. */
 const LIMIT = 12 * 1024 * 1024;
 
-/** What does much with much may be refused for a moment. */
+/** Large concurrent requests may be refused for a moment. */
 const PATIENT = { retries: 3, retryDelay: '200' };
 
 describe('large values of workflows', function () {
   this.timeout(120_000);
-  // Room for all of them at once.
+  // The heap has room for all tests in parallel.
   const stand = standOfAllTests(() => WorkflowStand.start({ MILLRACE_HEAP_MB: '1024' }));
   before(async () => {
     await stand.queue.account('limits', `maxMessageBytes=${LIMIT}`);

@@ -56,7 +56,7 @@ describe('parallel steps of which one fails the run', function () {
     const [, parallelId] = result as string[];
     const messages = stand.posts(parallelId as string).map(({ headers }) => headers['upstash-message-id']);
     expect(new Set(messages).size).to.equal(3);
-    // What the third party says now is for a run that is over.
+    // The third party's answer arrives after the end of the run.
     stand.sink.release(path);
     const call = await eventually(async () => {
       const { steps } = await stand.logOf(parallelId as string, 'RUN_FAILED');

@@ -8,10 +8,10 @@ const SOON = { timeoutMs: RUN_TIMEOUT_MS, everyMs: 50 };
 
 interface Interrupted {
   readonly id: string;
-  /** After the restart: what the run then needs to go on. */
+  /** Called after the restart: the input that the run needs to continue. */
   readonly goOn: () => Promise<unknown>;
   readonly result: unknown;
-  /** Requests to the endpoint of a run that nothing interrupts, and of one that is asked again. */
+  /** Requests to the endpoint: without an interruption, and with repeated requests. */
   readonly posts: readonly [least: number, most: number];
 }
 
@@ -40,7 +40,7 @@ describe('runs through a SIGKILL and a restart', function () {
       const registered = (eventId: string, length = 1) =>
         eventually(async () => expect(await stand.client.getWaiters({ eventId })).to.have.length(length), SOON);
 
-      /** What each waits for when the server is killed; resolved when it does. */
+      /** Starts a run and resolves when it waits for the named event. The server is then killed. */
       const waits: Readonly<Record<string, () => Promise<Interrupted>>> = {
         'a sleep': async () => {
           const id = await stand.trigger(

@@ -142,7 +142,7 @@ describe('starting runs', function () {
     expect(stand.posts(id)).to.have.length(6);
   });
 
-  /** What the server says to a trigger with the same payload. */
+  /** The server's answer to a trigger with the same payload. */
   const again = async (url: string, id: string) => {
     const headers = {
       'Upstash-Workflow-RunId': id,
@@ -209,7 +209,7 @@ describe('starting runs', function () {
         const seen = await twoSteps(context);
         return context.requestPayload === 'fail' ? context.run('fails', failForGood) : seen;
       };
-      // There is nobody who could have signed it.
+      // The request comes directly from a client, so it has no signature.
       const url = stand.serve('direct', flow, { ...UNSIGNED, failureFunction: async () => 'asked' });
       const start = async (body: string) => {
         const headers = {

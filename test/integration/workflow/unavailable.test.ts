@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { signalPid } from '../../support/millrace-process.js';
 import { type Flow, WorkflowStand } from '../../support/workflow-stand.js';
 
-/** Longer than tokens are judged by what was heard last, and than a request is held. */
+/** Longer than permissions may be used without an update, plus the time that a request is held. */
 const SILENCE_MS = 2500;
 const HOLD_MS = 800;
 
@@ -29,7 +29,7 @@ describe('a run without retries, while its storage does not answer', function ()
       const flow: Flow = async (context) => {
         await context.run('one', async () => {
           signalPid(natsPid, 'SIGSTOP');
-          // Nothing has been heard of permissions for longer than they are believed.
+          // Permissions have been without an update for longer than they may be used.
           await new Promise((done) => setTimeout(done, 700));
           setTimeout(() => signalPid(natsPid, 'SIGCONT'), silenceMs);
           return 'first';

@@ -149,7 +149,7 @@ describe('a process with a wrong clock', () => {
       expect(wrong.clocks.isExcluded).to.equal(true);
       expect(wrong.clocks.describe()).to.match(/^the machine's clock is \d+\.\d s (ahead|behind): owns no shards$/);
       expect(right.clocks.isExcluded).to.equal(false);
-      // What it answers its own callers by is the others' time.
+      // It answers its own callers with the time of the other processes.
       expect(Math.abs(wrong.clock.nowMs() - right.clock.nowMs())).to.be.lessThan(50);
       expect(await wrong.run('TTL early')).to.be.within(4980, 5000);
       expect(await wrong.run('GET soon')).to.equal('v');

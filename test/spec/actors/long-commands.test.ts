@@ -61,7 +61,7 @@ describe('a command that runs in slices', () => {
     expect(await done(short)).to.deep.equal([OK]);
     expect(await done(before)).to.deep.equal([OK]);
     expect(long).to.deep.equal({});
-    // The owner dies now: nothing of the half-done command is stored.
+    // The owner dies now: no part of the unfinished command is stored.
     expect(await sizes(await stand.serving())).to.deep.equal([1, 1]);
   });
 
@@ -215,7 +215,7 @@ describe('a command that runs in slices', () => {
       const many = Array.from({ length: 50_000 }, (_, i) => ['LPUSH', 'list', `v${i}`]);
       const replies = await done(ask({ mode: 'transaction', commands: [parameter, library, ...many] }));
       expect(replies.filter((reply) => reply instanceof ErrorReply && reply.text === STOPPED.text)).to.have.length(1);
-      // What is not of keys is not put back: the partition is built again.
+      // Changes other than those of keys cannot be undone, so the partition is built again.
       const seen = ask({
         mode: 'pipeline',
         commands: [['DBSIZE'], ['CONFIG', 'GET', parameter[2] as string], ['FUNCTION', 'LIST']],

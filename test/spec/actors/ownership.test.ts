@@ -236,7 +236,7 @@ describe('ownership of a shard', () => {
     await stand.time.advance(5000);
     const [owner] = stand.owners();
     expect(owner === first || owner === second).to.equal(true);
-    // Whoever rendezvous hashing prefers has it in the end, with the other's lease released for it.
+    // The process that rendezvous hashing prefers gets the shard in the end; the other releases its lease.
     const ids = [first.session.id, second.session.id];
     expect(owner?.session.id).to.equal(rendezvousOwner(SHARD, ids));
     expect(actor === undefined).to.equal(false);

@@ -220,7 +220,7 @@ describe('a command to an owner in another process', () => {
       const { isUnserved, isChecked } = result.details;
       return { code: result.code, isUnserved, isChecked };
     };
-    // What was in flight at its end it cannot tell: it says nothing of what it has checked.
+    // The outcome of requests in flight at its end is unknown, so the reply does not contain the checked flag.
     const refused = { code: 'SHARD_UNAVAILABLE', isUnserved: undefined, isChecked: undefined };
     expect([await said('command'), await said('settle')]).to.deep.equal([refused, refused]);
     actor.forget();
@@ -477,7 +477,7 @@ describe('a command to an owner in another process', () => {
     const inner = new MemoryNetwork(stand.time);
     serveKvShard(inner.connect(), actor, { maxAnswers: 100, maxBytes: 1_000_000 });
     const way = inner.connect();
-    // Neither reads what stands behind the fourth field nor writes it.
+    // An older process neither reads fields after the fourth nor writes them.
     const { decode, encode } = await import('@msgpack/msgpack');
     network.connect().serve(TOPIC, async (payload) => {
       const fields = decode(payload) as unknown[];

@@ -47,7 +47,7 @@ describe('a long script', () => {
     let elapsedMs = stand.time.monotonicMs();
     stand.time.monotonicMs = () => (elapsedMs += 1);
     actor = await stand.serving();
-    // Its machine is made now, so that what is measured is the script.
+    // Starts the Lua machine, so that only the script is measured.
     await answered(evaluate('return 1'));
   });
 

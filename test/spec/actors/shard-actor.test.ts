@@ -158,7 +158,7 @@ describe('shard actor', () => {
       await onlyHeld().ack();
       await stand.settle();
       expect(read.replies).to.deep.equal([null]);
-      // The entry stands for all that comes within a lease.
+      // The entry confirms ownership for all reads within a lease.
       const later = stand.send(actor, 'GET a');
       await stand.settle();
       expect(later.replies).to.deep.equal([null]);

@@ -570,7 +570,7 @@ describe('a partition in doubt', () => {
 
   beforeEach(async () => {
     stand = new KvShardStand();
-    // Its memory is what stops the script, on a busy machine too.
+    // The limit of memory must stop the script, on a busy machine too, so the limits of time are long.
     stand.scriptLimits = { totalMs: 10_000, holdMs: 100 };
     actor = await stand.serving();
   });

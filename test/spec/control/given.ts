@@ -131,7 +131,7 @@ export function given(...events: readonly ControlEvent[]) {
       return {
         reply,
         events: happened,
-        // biome-ignore lint/suspicious/noThenProperty: given, when, then; nobody awaits it
+        // biome-ignore lint/suspicious/noThenProperty: given, when, then; the object is never awaited
         then(...expected: readonly ControlEvent[]) {
           expect(happened).to.deep.equal(expected);
           return this;

@@ -84,7 +84,7 @@ describe('control: API keys of people', () => {
         .when(create('x', over))
         .refuses('TOO_MANY');
     }
-    // What an earlier release let be is kept, and asked for again it is answered.
+    // More keys that an earlier release permitted are kept, and a repeated request for one is answered.
     given(...PEOPLE, ...many(MAX_API_KEYS))
       .when(create('k0'), NOW_MS + 9)
       .then();

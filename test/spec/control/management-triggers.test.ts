@@ -1,4 +1,4 @@
-/** Triggers in the control state: who may make them, their bounds, and the formats that they need. */
+/** Triggers in the control state: the rights to make them, their bounds, and the formats that they need. */
 import { expect } from 'chai';
 import {
   type ControlCommand,

@@ -177,7 +177,7 @@ describe('edge/kv: the answer of a long pipeline', () => {
     const reader = await reading([...gets(COMMANDS), ['SET', 'behind', '1']]);
     await untilItWaits();
     expect((await face.get('/get/behind')).text).to.equal('{"result":null}');
-    // A pipeline is not atomic: what others write meanwhile is seen.
+    // A pipeline is not atomic: it sees writes of others during its run.
     await face.post('/set/k9', 'new');
     const elements = await reader.readAll();
     expect(elements.at(-1)).to.deep.equal({ result: 'OK' });

@@ -156,7 +156,7 @@ describe('journal verify', () => {
       tail: async (shard: ShardName) => ({ ...(await journal.tail(shard)), last: last + 1000 }),
       readAt: async (shard: ShardName, position: number) =>
         position > last - 2 ? undefined : journal.readAt(shard, position),
-      // As a server does: after the last message that it can read it delivers nothing.
+      // Like a server, it delivers no message after the last readable one.
       read: (shard: ShardName, from: number, to: number) => {
         expect(to, 'a reader would wait for it').to.be.at.most(last - 2);
         return journal.read(shard, from, to);

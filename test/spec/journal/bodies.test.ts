@@ -70,7 +70,7 @@ describe('journal: bodies in snapshots', () => {
     let writtenBytes = 0;
     let mostHeld = 0;
     world.objects.get = (name) => {
-      // What was read before is written, but for the segment that is being filled.
+      // All bodies that were read before are written, except those of the segment that is being filled.
       if (old.has(name)) {
         mostHeld = Math.max(mostHeld, reads * 40 - writtenBytes);
         reads += 1;

@@ -269,7 +269,7 @@ describe('journal: purging', () => {
     expect(purgeBelow).to.be.greaterThan(1);
     const { bytes } = await world.memoryJournal.tail(SHARD);
     expect(bytes).to.be.below(held);
-    // What the two newest need stays, whatever the total asks for.
+    // Objects of the two newest snapshots stay, even above the total.
     const before = await world.recoveredDigests();
     const { manifest } = await world.compactAndPurge(within(1));
     expect(await world.recoveredDigests(new Set([manifest]))).to.deep.equal(before);

@@ -154,7 +154,7 @@ describe('journal: recovery', () => {
   });
 
   describe('of a journal that its owner still writes', () => {
-    /** A follower that reads the journal when a test tells it to. */
+    /** A follower that reads the journal when a test calls it. */
     function follower(world: JournalStand) {
       const steps: RecoveredStep[] = [];
       let end: RecoveryEnd | undefined;

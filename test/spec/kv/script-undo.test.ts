@@ -103,7 +103,7 @@ class Stand {
       expiring: keyspace.expiring,
       fieldExpiry: keyspace.keysWithFieldExpiry,
       effects: effects.count,
-      // Of a stream or a list nothing but its name; of the others what Redis would say of how they are kept.
+      // Of a stream or a list only its name; of the other types the encoding that Redis would report.
       encodings: encodings.sort(),
     };
   }

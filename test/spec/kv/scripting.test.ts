@@ -40,7 +40,7 @@ describe('key-value: scripts and functions after a loss of their Lua machine', (
     expect(ask('EVALSHA', digest, '1', 'n')).to.match(/^-NOSCRIPT /);
     expect(ask('EVAL', SCRIPT, '1', 'n')).to.equal(1);
     expect(ask('EVALSHA', digest, '1', 'n')).to.equal(2);
-    // Who replays the effects has never had a machine.
+    // An engine that replays the effects never starts a Lua machine.
     bench.expectReplayed();
   });
 });

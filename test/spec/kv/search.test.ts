@@ -260,7 +260,7 @@ describe('key-value: full-text indexes and changing keys', () => {
   });
 });
 
-/** An engine with the same keys, whose indexes have to be made. */
+/** An engine with the same keys and without indexes, which must be built. */
 function copyOf(engine: KvEngine, hasFiles = false): KvEngine {
   const copy = new KvEngine(seededRandom(1), { nowMicros: () => NOW * 1000, info: () => new Map() });
   copy.searches.hasFiles = hasFiles;

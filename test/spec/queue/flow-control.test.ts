@@ -327,7 +327,7 @@ describe('queue: flow control', () => {
         const key = `key${one.key}`;
         const id = `m${number}`;
         number += 1;
-        // The limits of a key stay as they were first: changing them below what is open is another rule.
+        // A key keeps its first limits here: another test covers a limit below the number of open calls.
         const known = model.get(key);
         const [parallelism, rate] = [one.parallelism || undefined, one.rate || undefined];
         const limits = known?.limits ?? keyed(key, parallelism ?? (rate === undefined ? 1 : undefined), rate, 1);

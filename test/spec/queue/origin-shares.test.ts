@@ -116,7 +116,7 @@ describe('queue: the places of an account', () => {
     shares.publish('well.example', 500);
     shares.work();
     expect(shares.under('well.example')).to.be.within(30, 50);
-    // Once it answers, most of what is free is its own.
+    // Once this origin answers, it gets most of the free places.
     shares.end('well.example', 200, 1).work();
     expect(shares.under('well.example')).to.be.above(100);
   });

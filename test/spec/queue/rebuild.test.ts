@@ -116,7 +116,7 @@ describe('queue: one event', () => {
       }
     }
     expect(new Set([...outcomes.values()].flatMap((met) => [...met]))).to.deep.equal(new Set(['applied', 'cannot be']));
-    // What happens to something cannot be where that is not.
+    // An event about an object is rejected if the object does not exist.
     for (const type of [
       'MessageDelivered',
       'DlqDeleted',
@@ -127,7 +127,7 @@ describe('queue: one event', () => {
     ]) {
       expect([...(outcomes.get(type) ?? [])], type).to.include('cannot be');
     }
-    // What begins something always may: its account’s limits and state are not asked.
+    // An event that creates an object always applies: the account's limits and state are not checked.
     for (const type of ['GroupSet', 'QueueSet', 'ScheduleSet', 'FlowPaused', 'DailyLimitReached']) {
       expect([...(outcomes.get(type) ?? [])], type).to.deep.equal(['applied']);
     }

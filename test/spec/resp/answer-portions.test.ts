@@ -46,7 +46,7 @@ describe('RESP: long answers', () => {
     }, 1);
     client.socket.pause();
     client.send(gets(COMMANDS));
-    // What the machine takes off the hands of the process has its bound, too.
+    // The bytes that the kernel buffers for the process are bounded, too.
     await eventually(() => expect(budget.usedBytes).to.be.above(PORTION_BYTES));
     const seen: string[] = [];
     while (seen.length < COMMANDS) {
@@ -158,7 +158,7 @@ describe('RESP: long answers', () => {
     const failed = answers.findIndex((answer) => answer.startsWith('-'));
     expect(answers.slice(0, failed).every((reply, i) => reply === bulk(valueAt(i % 10)))).to.equal(true);
     expect(answers[failed]).to.match(/^-ERR .*incident=/);
-    // The batch was of what had arrived together; what came later is answered again.
+    // The batch contained the commands that had arrived together; later ones are answered normally.
     expect(answers.at(-1)).to.match(/^(-ERR|\$65536)/);
     expect(await client.call('PING')).to.equal('+PONG\r\n');
   });

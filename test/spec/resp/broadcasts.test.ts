@@ -65,7 +65,7 @@ describe('RESP: messages to many subscribers', () => {
     const payload = 'x'.repeat(300 * KIB);
     listener.socket.pause();
     for (let i = 0; i < 20; i += 1) await publisher.call('PUBLISH', 'news', payload);
-    // Everything is said when a round of the loop has gone by.
+    // All messages are written after one turn of the event loop.
     await new Promise((resolve) => setImmediate(resolve));
     listener.send(encodeCommand(['PING']) + encodeCommand(['GET', 'k']));
     listener.socket.resume();
@@ -115,7 +115,7 @@ describe('RESP: messages to many subscribers', () => {
     held = [];
     await publisher.call('PUBLISH', 'news', 'x'.repeat(MIB));
     await eventually(() => expect(held).to.have.length(1));
-    // 40 MiB are to be said, and nobody has left anything unread.
+    // 40 MiB are waiting to be written, and no subscriber has left anything unread.
     expect(budget.bytesOf('db-first')).to.be.below(MIB);
     goOn();
     await eventually(() => expect(budget.usedBytes).to.equal(0));

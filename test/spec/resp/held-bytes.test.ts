@@ -124,7 +124,7 @@ describe('RESP: the memory of connections', () => {
       await eventually(() => expect(strangers.some(({ isClosed }) => isClosed)).to.equal(true));
       const ended = strangers.find(({ isClosed }) => isClosed) as RawClient;
       expect(ended.unread).to.deep.equal(['-OOM connections that have not signed in use too much memory\r\n']);
-      // Who has signed in is not concerned.
+      // Connections that have signed in are not affected.
       await ping(await face.client());
     });
 
@@ -147,7 +147,7 @@ describe('RESP: the memory of connections', () => {
       expect(await client.call('SET', 'q', 'x'.repeat(190 * KIB))).to.equal('+QUEUED\r\n');
       expect(await client.call('SET', 'q', 'x'.repeat(15 * KIB))).to.equal('+QUEUED\r\n');
       expect(await client.call('SET', 'q', 'x'.repeat(15 * KIB))).to.equal(NO_ROOM);
-      // It will not run: what was queued is let go at once, and nothing more is kept.
+      // The transaction will not run: its queued commands are freed immediately, and no more are kept.
       await nothingIsHeld();
       expect(await client.call('SET', 'q', 'x'.repeat(100 * KIB))).to.equal('+QUEUED\r\n');
       await nothingIsHeld();

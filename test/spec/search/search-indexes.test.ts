@@ -170,7 +170,7 @@ describe('search indexes', () => {
     const old = 'db-cccccccccccccccc' as DatabaseId;
     for (const database of [SHOP, LIBRARY, old]) await stand.storeTexts(database, 'a', { '1': 'word' });
     await stand.compactAndPurge();
-    // Whoever read this would fail.
+    // Reading this section would fail.
     const section = stand.history.section(kvPartition(LIBRARY, 0), Buffer.from('these are no effects'));
     await stand.history.append({ kind: 'batch', commandIds: [], sections: [section] });
     await stand.storeTexts(SHOP, 'a', { '2': 'word' });
@@ -199,7 +199,7 @@ describe('search indexes', () => {
     for await (const message of stand.journal.read(SHARD, position + 1, last)) batch.push(message);
     await fold.take(batch, signal, () => {});
     expect(fold.documents).to.equal(2);
-    // Only a fold that begins anew can have what was passed over here.
+    // Only a new fold can contain the entries that were skipped here.
     const never = 'db-dddddddddddddddd' as DatabaseId;
     expect([LIBRARY, old, never].map((id) => fold.join({ id }))).to.deep.equal([false, false, true]);
   });

@@ -9,7 +9,7 @@ const FAILURE = 'r failure';
 const LARGE = 'x'.repeat(200_000);
 const HEADER: [string, string][] = [['Svc-Workflow-Is-Failure', 'true']];
 
-/** A failed run whose failure function was called and has not answered yet. */
+/** A failed run; its failure function was called and has not answered yet. */
 function failing(options: TriggerOptions = {}): WorkflowSpec {
   const settings = { ...SETTINGS, header: HEADER, maxRetries: 0 };
   const spec = new WorkflowSpec();

@@ -65,7 +65,7 @@ class Wanderer {
       spec.pass(24 * 3600 * 1000);
     }
     spec.queue.ask({ type: 'DeleteFailedRuns', selector: byFilter() });
-    // What was delivered is forgotten with the events that follow, some with each.
+    // Delivered messages are forgotten with later events, some with each.
     spec.pass(600_000);
     for (let at = 0; at < STEPS * 4; at += 1) spec.queue.ask({ type: 'PauseFlow', key: 'k', isPaused: at % 2 === 0 });
   }

@@ -134,7 +134,7 @@ describe('workflow: ResumeRuns with how resume', () => {
     spec.deliver(AGAIN);
     spec.finish('again');
     spec.pass(600_000);
-    // What was delivered is forgotten with later events.
+    // Delivered messages are forgotten with later events.
     failedAtFirst(['x', 'y'], {}, spec);
     spec.queue.ask({ type: 'DeleteFailedRuns', selector: byFilter() });
     expect(spec.queue.shelf.contents.size).to.equal(0);

@@ -225,7 +225,7 @@ describe('workflow: runs', () => {
     flow.pass(60_000);
     flow.deliver('other#0').finish('other');
     flow.pass(60_000);
-    // Something has to happen for what is old to be forgotten.
+    // Old messages are only forgotten together with later events.
     for (const id of ['a', 'b', 'c']) {
       flow.queue.publish(item(id, { body: '' }));
       flow.deliver(id);

@@ -13,7 +13,7 @@ import {
   WorkflowSpec,
 } from '../../support/workflow-spec.js';
 
-/** A run whose first delivery has started. */
+/** A run with a started first delivery. */
 function begun(id = 'r'): WorkflowSpec {
   const flow = new WorkflowSpec();
   flow.trigger(id);

@@ -142,7 +142,7 @@ describe('workflow: Wait for an event', () => {
     if (!('next' in steps)) throw new Error('too much for one step');
     const left = [flow.waiters('e').length];
     while (steps.next().done !== true) left.push(flow.waiters('e').length);
-    // Nobody is told while what they are told is made.
+    // The waiters are taken off the list in steps, while their messages are made.
     expect(left.filter((count) => count < 5)).to.deep.equal([3, 1]);
     expect(flow.waiters('e')).to.deep.equal([]);
   });

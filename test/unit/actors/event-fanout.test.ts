@@ -156,7 +156,7 @@ describe('the registrations that a process sends to owners', () => {
     asked[1]?.answer();
     expect(await second).not.to.equal('refused');
     await settled();
-    // Nobody listens to the first one any more.
+    // The first channel has no listener any more.
     expect(asked.slice(2).map(countsOf)).to.deep.equal([{ a: 0 }]);
   });
 });

@@ -125,7 +125,7 @@ describe('a snapshot of a shard', () => {
       await stand.time.advance(POLICY.retryMs - 1);
       expect(stand.calls).to.deep.equal([]);
       await stand.time.advance(1);
-      // What it would have covered is still to be covered: the next entry is reason enough.
+      // The failed snapshot's entries still need one: the next entry starts it.
       stand.snapshotter.noteStored(stand.actor, head, 1);
       await stand.time.advance(1);
       expect([stand.calls, stand.cuts]).to.deep.equal([STEPS, [1]]);

@@ -190,7 +190,7 @@ describe('an object in pieces', () => {
   beforeEach(() => {
     nats = new ScriptedNats();
     objects = new JetStreamObjectStore({ control: nats.link, reads: nats.link } as NatsConnections, new Names('a'));
-    // Nothing is there, and what is purged is gone; the pieces and the description a test answers itself.
+    // No message is stored, and purges succeed; a test answers requests for pieces and descriptions itself.
     nats.onSent = ({ subject, answer }) => {
       const none = { error: { code: 404, err_code: 10037, description: 'no message found' } };
       if (subject.includes('.MSG.GET.')) setImmediate(() => answer(none));

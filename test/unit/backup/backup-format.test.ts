@@ -83,7 +83,7 @@ describe('backup: manifest', () => {
     const written = await world.backup(files);
     expect(await readManifest(files)).to.deep.equal(written);
     const whole = Buffer.from(files.files.get('manifest.json') as Buffer);
-    // Behind the last brace is the newline alone.
+    // Only the newline follows the last brace.
     for (let at = 0; at < whole.length - 1; at += 1) {
       for (let step = 0; step < repetitions(8, 1); step += 1) {
         const bit = (at + step) % 8;

@@ -114,7 +114,7 @@ describe('backup: create', () => {
       [ALPHA]: digestOfKeys('SET a 2', 'SET sweep 2.1'),
       [BETA]: digestOfKeys('SET b 1', 'SET sweep 2.1'),
     });
-    // Of the tries before, nothing is left.
+    // No file of the earlier tries is left.
     expect([...files.files.keys()].sort()).to.deep.equal(
       [...filesOf(manifest).map(({ name }) => name), 'manifest.json'].sort(),
     );
@@ -298,7 +298,7 @@ describe('backup: verify', () => {
     };
     const error = await verify(files, forgetful).catch((cause: unknown) => cause);
     expect(String(error)).to.contain('a snapshot loads to another state');
-    // Another release may have written states down in another way: that is told, and is no damage.
+    // Another release may write states in another form: that is a warning, not damage.
     const warned: unknown[] = [];
     const log = { ...silentLog, warn: (event: string, fields?: LogFields) => warned.push([event, fields]) };
     await verify(files, forgetful, { release: '0.0.1-other', log });

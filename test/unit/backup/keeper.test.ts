@@ -200,7 +200,7 @@ describe('keeping backups of databases', () => {
     expect(await world.keeper.sweepUnknown()).to.equal(0);
     world.known = new Set([id('known')]);
     expect(await world.keeper.sweepUnknown()).to.equal(0);
-    // Heard of meanwhile, and begun meanwhile.
+    // `late` became known between the sweeps, and `new` was started between them.
     world.known = new Set([id('known'), id('late')]);
     await put('new');
     expect(await world.keeper.sweepUnknown()).to.equal(1);

@@ -106,7 +106,7 @@ describe('a kept state', () => {
       expect(calls).to.include(`get backup/${BACKUP}/0/0`);
       expect(calls).not.to.include(`put backup/${BACKUP}/0/manifest`);
       expect([...(await keptBackups(objects))]).to.deep.equal([BACKUP]);
-      // Another try writes over what this one left.
+      // The next try overwrites the objects of this one.
       expect((await keep()).manifests).to.deep.equal([`backup/${BACKUP}/0/manifest`]);
     });
   }
@@ -118,7 +118,7 @@ describe('a kept state', () => {
     const changing = () => {
       const fold = replayFold();
       folds += 1;
-      // Every second one is filled from what was written.
+      // Every second fold is loaded from the written objects.
       if (folds % 2 === 0) fold.digest = () => 'of another state';
       return fold;
     };
@@ -212,7 +212,7 @@ describe('a kept state', () => {
     expect(await result('SET between 1')).to.have.property('text', 'OK');
     expect(outcome.replies).to.equal(undefined);
 
-    // One entry is held on its way, so that what comes behind it gathers in the next.
+    // One entry is held, so that the later commands share the next entry.
     stand.journal.isOpen = false;
     const first = stand.send(actor, 'SET first 1');
     await stand.settle();

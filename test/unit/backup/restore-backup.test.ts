@@ -162,7 +162,7 @@ describe('backup: bodies of a state', () => {
       });
     await put(1, 20);
     await world.compact(history);
-    // Of the first segment less than half is needed, the second goes as it is, and more come behind the snapshot.
+    // Less than half of the first segment is needed, the second is copied whole, and more entries follow the snapshot.
     await history.batch({ [QUEUE]: [1, 2, 3, 4, 5, 6].map((number) => `DROP ${number}`) });
     await put(21, 25);
     const numbers = Array.from({ length: 19 }, (_, i) => i + 7);

@@ -26,7 +26,7 @@ describe('JSON in pieces', () => {
     });
   }
 
-  // The pieces have to end between characters, wherever those stand; and what is no text is replaced as in one go.
+  // Pieces must end between characters at any offset; invalid bytes are replaced as in a single piece.
   const characters = ['ü', '€', '𝄞', 'a€𝄞ü'].map(bytesOf);
   const broken = ['\xc3', '\x80', '\xe2\x82', '\xf0\x9d\x84', '\xed\xa0\x80', '\xff\x80\x80\x80\x80\x80'];
   for (const bytes of [...characters, ...broken]) {

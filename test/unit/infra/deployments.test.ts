@@ -155,7 +155,7 @@ describe('infra: systemd units', () => {
   it('are valid for systemd', function () {
     const dir = mkdtempSync(join(tmpdir(), 'millrace-units-'));
     try {
-      // What they run need not be installed here.
+      // Replaces the programs of the units, which need not be installed here.
       const copies = UNITS.map((file) => {
         const copy = join(dir, file.split('/').at(-1) ?? '');
         writeFileSync(copy, textOf(file).replace(/^(ExecStart=)\S+/m, '$1/bin/true'));
@@ -199,7 +199,7 @@ describe('infra: balancers', () => {
     const dir = mkdtempSync(join(tmpdir(), 'millrace-balancer-'));
     try {
       const file = join(dir, 'haproxy.cfg');
-      // Names that are known nowhere but at an operator's.
+      // The host names exist only in the operator's network.
       writeFileSync(file, text('haproxy.cfg').replaceAll(/ millrace-(\d):/g, ' 127.0.0.$1:'));
       const [, version] = /version (\d+\.\d+)/.exec(spawnSync('haproxy', ['-v'], { encoding: 'utf8' }).stdout) ?? [];
       if (version === undefined || Number(version) < OLDEST_HAPROXY) {

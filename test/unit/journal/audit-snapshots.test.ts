@@ -82,12 +82,12 @@ describe('the audit of snapshots', () => {
       if (name.includes('/segment/')) reads.set(name, (reads.get(name) ?? 0) + 1);
       return get.call(world.memoryObjects, name);
     };
-    // So many are kept; the first of them names what an earlier one wrote.
+    // Three snapshots are kept; the first of them refers to a segment of an earlier one.
     expect((await audit(world)).snapshots).to.equal(3);
     const segments = await world.objectNames('KV_0/segment/');
     expect(Math.max(...reads.values())).to.equal(2);
     expect([...reads.keys()].sort()).to.deep.equal(segments.sort());
-    // The last of each partition is the ground of nothing yet.
+    // The last segment of each partition has no later snapshot yet.
     expect([...reads.values()].filter((count) => count === 1)).to.have.length(2);
   });
 
@@ -222,7 +222,7 @@ describe('the audit of the bodies in snapshots', () => {
     const { numbers } = await world.put(...Array.from({ length: 20 }, (_, i) => `body ${i} `.repeat(3)));
     await world.put('one', 'two', 'three');
     await world.compact();
-    // Segments are written anew when most of what lies in them is needed no more.
+    // A segment is rewritten when most of its content is no longer needed.
     await world.drop(...numbers.slice(0, 18));
     await world.put('four', 'five');
     await world.compact();

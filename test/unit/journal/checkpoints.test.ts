@@ -101,7 +101,7 @@ describe('a checkpoint', () => {
     for (const one of changed) {
       expect(() => readCheckpoint(JSON.stringify(one))).to.throw('changed after it was signed');
     }
-    // Blanks are not what was signed.
+    // White space is not part of the signed content.
     expect(readCheckpoint(JSON.stringify(file)).statement.clusterId).to.equal(CLUSTER);
   });
 

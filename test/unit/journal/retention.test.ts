@@ -77,7 +77,7 @@ describe('journal: retention', () => {
       // Never less than the promised week, never more than a quarter of it and an hour on top.
       const retainedMs = hour * hourMs - ((purgedBelow - 1) / 10) * hourMs;
       if (hour > 24 * 10) expect(retainedMs / DAY_MS).to.be.within(7, 7 * 1.25 + 0.1);
-      // What history begins behind is there.
+      // The snapshot before the first kept entry is kept.
       if (purgedBelow > 1) expect(numbers(kept)).to.include((purgedBelow - 1) / 10);
     }
     expect(largest).to.be.at.most(9);

@@ -17,7 +17,7 @@ describe('a replayed database on a port', () => {
   afterEach(() => server.close());
 
   it('charges no limit of the database, for any token (RS2)', async () => {
-    // One command a day and a second: whoever counts refuses or slows the next one.
+    // Limits of one command a day and a second: code that counts would refuse or slow the next one.
     const limits = { maxCommandBytes: 1000, maxRequestsPerDay: 1, maxCommandsPerSecond: 1, maxBytesPerMonth: 1 };
     const live: KvGrant = { database: DATABASE, partitions: [PARTITION], role: 'standard', user: 'default', limits };
     const asked: string[] = [];
@@ -42,7 +42,7 @@ describe('a replayed database on a port', () => {
         expect([answer.status, await answer.json()], token).to.deep.equal([200, { result: 'v' }]);
       }
     }
-    // All that it knows of the live database is who may open it: there is no port by which anything could be counted.
+    // The replay server only checks access to the live database: it has no port that could count commands.
     expect(new Set(asked)).to.deep.equal(new Set([LIVE_TOKEN]));
   });
 });

@@ -299,7 +299,7 @@ function bruteForce(history: Operation<RegisterInput, RegisterOutput>[]): boolea
       if (isTooEarly) return false;
       const after = registerModel.step(state, operation.input, operation.returned?.output);
       if (after === undefined) return false;
-      // What had to happen before this one was asked, if at all, has not.
+      // Operations that had to take effect before this one was called, if at all, are dropped.
       const left = rest.filter((other) => other !== operation && !((other.finalAt ?? Infinity) < operation.calledAt));
       return extend(left, after.state);
     });

@@ -123,7 +123,7 @@ describe('control view', () => {
     await installation.time.advance(200);
     expect(view.grantFor('first-token')).to.not.equal(undefined);
     const { time } = installation;
-    // The process did not run for a while: nothing was heard, and nothing ran that could notice.
+    // The process was stopped for a while: no update arrived, and no timer could notice that.
     const monotonicMs = time.monotonicMs.bind(time);
     time.monotonicMs = () => monotonicMs() + 501;
     expect(codeOf(() => view.grantFor('first-token'))).to.equal('CONTROL_STALE');
@@ -156,7 +156,7 @@ describe('control view', () => {
         await installation.time.advance(1000);
         expect(view.grantFor('first-token')).to.not.equal(undefined);
       }
-      // What leaves everybody's rights alone is not waited for.
+      // A change that leaves all permissions unchanged is not waited for.
       await installation.ask(lease('a', 10));
       await installation.time.advance(1000);
       expect(view.grantFor('first-token')).to.not.equal(undefined);

@@ -71,7 +71,7 @@ describe('the first start', () => {
     expect(control.asked).to.deep.equal([]);
     write();
     expect(await start).to.have.property('code', 'DEFECT');
-    // What was journaled before the crash opens with what the file holds.
+    // The credentials in the file match those that were journaled before the crash.
     const token = hashSecret((keeper.file as FirstStartCredentials).kvToken);
     expect(control.state.tokens.get(token)?.role).to.equal('standard');
     const again = new MemoryKeeper();

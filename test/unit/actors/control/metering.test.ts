@@ -111,7 +111,7 @@ describe('meter writer, further figures', () => {
     const [get, set] = [{ name: 'GET' }, { name: 'SET' }];
     writer.recordKv(db('first'), { ...USAGE, commands: 4, specs: [get, set, set, get], durationMs: 1.5 });
     writer.recordKv(db('first'), { ...USAGE, commands: 3, writes: 0, specs: [get, get, get], durationMs: 0.25 });
-    // Nothing of it ran: its bytes are all that counts.
+    // No command of it ran, so only its bytes count.
     writer.recordKv(db('first'), { commands: 0, writes: 0, bytesIn: 1, bytesOut: 2, durationMs: 9, specs: [] });
     writer.recordLookups(db('first'), 5, 6);
     await writer.flush();

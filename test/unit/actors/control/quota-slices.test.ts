@@ -144,7 +144,7 @@ describe('quota slices', () => {
     const state = stateWith(1000);
     const slices = slicesOf(ownerOf(state, time), time);
     expect(await slices.take(grantOf(1000), 1)).to.equal(true);
-    // Taken for dead meanwhile; nine of ten are free again.
+    // The process was taken for dead during the silence; nine of ten units are free again.
     evolve(state, { type: 'SessionEnded', session: session('a'), atMs: 0 });
     slices.backInTouch(60_000);
     expect(slices.take(grantOf(1000), 1)).to.not.equal(true);
@@ -198,7 +198,7 @@ describe('quota slices', () => {
         async (scheduler, limit, steps, dice) => {
           const time = new ManualTime();
           const owner = ownerOf(stateWith(limit), time, pauseOf(scheduler), pauseOf(scheduler));
-          // What nobody waits for any more is carried out all the same, sometimes much later.
+          // A request is executed even if its caller has stopped waiting, sometimes much later.
           const client: ControlClient = {
             send: (command) => {
               const answer = owner.send(command);

@@ -138,7 +138,7 @@ describe('control: users on edges', () => {
     expect(await stand.acl('RESTTOKEN', 'alice', 'pw')).to.equal(token);
     expect(await stand.acl('DELUSER', 'alice')).to.equal(1);
     expect(view.grantFor(token)).to.equal(undefined);
-    // A namesake is somebody else.
+    // A new user of the same name is another user.
     await stand.acl('SETUSER', 'alice', 'on', '>pw', '~*', '+get');
     expect(view.grantFor(token)).to.equal(undefined);
     expect(await stand.acl('RESTTOKEN', 'alice', 'pw')).to.not.equal(token);

@@ -160,7 +160,7 @@ describe('the queue gateway', () => {
       [{ type: 'EndRun', runId: RUN_ID, how: 'cancel', response: undefined }, false],
       [{ type: 'CancelRuns', selector: { kind: 'ids', runIds: [RUN_ID] } }, false],
       [notifying(RUN_ID), true],
-      // Those who wait for it the second time are others.
+      // The second notification would go to other waiters.
       [notifying(undefined), false],
       [waiting(), true],
     ] as const) {
@@ -296,9 +296,9 @@ describe('a publish', () => {
       { destination: { kind: 'group', name: 'g', raw } },
       { deduplication: { id: 'once' } },
       { deduplication: 'content' },
-      // What is enqueued after it may have reached the next owner before the intake is read.
+      // A message enqueued later may reach the next owner before the intake is read.
       { queueName: 'line' },
-      // Its run may be over, and then nothing of it is accepted.
+      // If the run has ended, the message is not accepted.
       { workflow: { kind: 'entry', runId: RUN_ID, mark: MARK, step: STEP } },
     ] as const) {
       const stand = new Stand();

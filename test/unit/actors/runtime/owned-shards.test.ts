@@ -41,7 +41,7 @@ describe('a shard with a newest snapshot that does not load', () => {
     const loaded = [...(held()[0]?.[1].loaded() ?? [])];
     expect(loaded.map(([partition, { size }]) => [partition, size])).to.deep.equal([[ALPHA, 4]]);
 
-    // Whatever ends the actor: the next one does not look at the damaged one again.
+    // After any end of the actor, the next one does not read the damaged snapshot again.
     for (const actor of owned.host.actors()) actor.end(new Error('on purpose') as never);
     await world.time.advance(10_000);
     expect(held()[0]?.[0]).to.equal('serving');

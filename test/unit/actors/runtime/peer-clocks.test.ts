@@ -64,7 +64,7 @@ describe('the difference of two clocks', () => {
     expect(pair.here.viewOf(THERE)).to.not.equal(undefined);
     pair.here.beginAnew();
     expect(pair.here.viewOf(THERE)).to.equal(undefined);
-    // What the other still remembers of the clock as it was is not taken for the new one.
+    // A measurement of the clock before the restart is not used for the new one.
     const late = { isSure: true, isBehindJournal: false, heard: [[HERE, 0, 1]] as const };
     pair.here.hear(THERE, { ...late, nowMs: 1000, generation: 0 }, 1001, 1001);
     expect(pair.here.viewOf(THERE)).to.equal(undefined);

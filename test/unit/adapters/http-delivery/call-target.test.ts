@@ -47,7 +47,7 @@ describe('call target', () => {
   }
 
   it('of a name with Latin-1 letters is the same after many reads', () => {
-    // Enough of them for the engine to compile what reads them.
+    // Enough reads for V8 to compile the reader.
     for (let time = 0; time < TIMES_UNTIL_COMPILED; time += 1)
       expect(reasonFor('https://b\u00fccher.example/')).to.equal(undefined);
   });

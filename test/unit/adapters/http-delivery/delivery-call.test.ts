@@ -57,7 +57,7 @@ describe('a call to a destination', () => {
       const order: number[] = [];
       call.start();
       for (let step = 0; step < 12; step += 1) {
-        // Mostly what keeps it going, so that all that may be held is.
+        // Most steps continue the call, so that it collects as much as it may hold.
         const next = float() < 0.6 ? pick([0, 1, 3, 4]) : below(told.length);
         order.push(next);
         expect(told[next], order.join(' ')).not.to.throw();

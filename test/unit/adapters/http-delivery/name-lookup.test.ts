@@ -130,7 +130,7 @@ describe('name lookup', () => {
     expect(await answers[0]).to.equal('too many name lookups');
     stand.running.get('well')?.finish({ addresses: [ADDRESS], ttlMs: 1000 });
     expect(await answers[3]).to.equal(ADDRESS.address);
-    // It says nothing of the name that made room.
+    // The lookup that was aborted to make room has no cached result, so another one starts.
     void stand.ask('dead 1');
     expect(stand.started).to.equal(5);
   });

@@ -32,7 +32,7 @@ describe('the data directory', () => {
   });
 
   it('is refused where this user may not write', async function () {
-    // Whoever is root may.
+    // Root may write to every directory.
     if (process.getuid?.() === 0) this.skip();
     const closed = join(dir, 'closed');
     mkdirSync(closed);

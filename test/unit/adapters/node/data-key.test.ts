@@ -1,4 +1,6 @@
-/** The file of the data key: who opens it, a rotation that is killed, and its fit with the settings. Proves DKY1–DKY3. */
+/**
+ * The file of the data key: its permissions, a rotation that is killed, and its match with the settings. Proves DKY1–DKY3.
+ */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -162,7 +162,7 @@ export const WORKFLOW_COMMANDS: ListOfEach<WorkflowCommand> = {
   CancelFailureFunction: [{ type: 'CancelFailureFunction', dlqId }],
 };
 
-// Of plain types, with what runs add to them.
+// Plain commands, with the additional fields of runs.
 export const RUN_PUBLISH: QueueCommandOf<'Publish'> = {
   type: 'Publish',
   items: [...RUN_ITEMS, urlItem],

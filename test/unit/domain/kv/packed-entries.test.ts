@@ -148,7 +148,7 @@ describe('packed entries', () => {
 
   it('are found among many in one cell', () => {
     const entries = new PackedEntries<Held>(new PagePool());
-    // Whatever the hash is said to be, names are told apart by their bytes.
+    // Names with the same hash are distinguished by their bytes.
     for (let i = 0; i < 600; i += 1) entries.exchange(`${i}`, `${i}`, 7);
     for (let i = 0; i < 600; i += 2) expect(entries.delete(`${i}`, 7)).to.equal(true);
     for (let i = 0; i < 600; i += 1) expect(entries.get(`${i}`, 7)).to.equal(i % 2 === 0 ? undefined : `${i}`);

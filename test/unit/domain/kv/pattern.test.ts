@@ -63,7 +63,7 @@ describe('key-value: regular expressions of JSON filters and of ARGREP', () => {
       'cab',
     ];
     for (const source of sources) {
-      // A bracket that comes first in a class is itself, which only the other notation says so.
+      // A bracket at the start of a class is literal; JavaScript needs an escape for that.
       const expected = new RegExp(source === '[]a]' ? '[\\]a]' : source);
       for (const text of texts)
         expect(compilePattern(source, MAX_BYTES).matches(text), `${source} in ${JSON.stringify(text)}`).to.equal(

@@ -11,7 +11,7 @@ import { repetitions } from '../../../support/depth.js';
 
 const bytes = fc.uint8Array({ maxLength: 300 }).map((array) => Buffer.from(array).toString('latin1'));
 
-/** The string in a payload; undefined for what cannot be read. */
+/** The string in a payload; undefined for a payload that cannot be read. */
 function restoreString(payload: string, maxBytes: number): string | undefined {
   try {
     const [words] = decodeDump(bodyOf(payload), 'k', maxBytes);

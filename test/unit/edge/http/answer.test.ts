@@ -36,7 +36,7 @@ describe('an HTTP answer', () => {
     server.emit('connection', connection);
     connection.push(head);
     await eventually(() => expect(isOver).to.equal(true));
-    // What was handed to the connection is written by then.
+    // All data that was passed to the connection is written by then.
     await new Promise((resolve) => setImmediate(resolve));
     connection.destroy();
     return connection.writes;

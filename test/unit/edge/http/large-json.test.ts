@@ -97,7 +97,7 @@ describe('edge/http: large JSON', () => {
         const document = { before: value, body: long, body2: [value, { body: 'x' }] };
         const { value: rest, text: taken } = read(Buffer.from(JSON.stringify(document)), 'body', {
           ...SMALL,
-          // The rest is whole as long as nothing else is long.
+          // The rest is complete if it has no other long text.
           longBytes: 40,
         });
         const texts = JSON.stringify(value).length > 40;

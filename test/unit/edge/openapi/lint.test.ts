@@ -13,9 +13,10 @@ describe('the OpenAPI linter', () => {
     const config = await createConfig({
       extends: ['recommended-strict'],
       rules: {
-        // Published clients ask by both `/v2/kv/{id}/change-plan` and `/v2/kv/change-plan/{id}`: what is fixed wins.
+        // Published clients use both `/v2/kv/{id}/change-plan` and `/v2/kv/change-plan/{id}`: the path with the fixed
+        // segment wins.
         'no-ambiguous-paths': 'off',
-        // What anybody may ask has nothing to refuse but what `default` says.
+        // An operation without authentication has no refusals except those of `default`.
         'operation-4xx-response': 'off',
         // The data of events is named where the linter does not look; test/unit/edge/management/openapi.test.ts does.
         'no-unused-components': 'off',

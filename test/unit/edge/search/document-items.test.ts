@@ -31,7 +31,7 @@ describe('edge/search: the documents of a body', () => {
     fc.assert(
       fc.property(fc.array(fc.json(), { maxLength: 8 }), fc.boolean(), (texts, isPaddedWithin) => {
         const inner = texts.join(isPaddedWithin ? ' ,\n' : ',');
-        // Blanks around belong to the first item, which has a bound; at the end they belong to nobody.
+        // Blanks before the array count towards the first item, which has a bound; blanks at the end count towards no item.
         const body = `[${inner}]${PAD}`;
         expect(readOrRefused(body)).to.deep.equal(JSON.parse(body).map((item: unknown) => item));
       }),

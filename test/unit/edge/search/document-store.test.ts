@@ -180,7 +180,7 @@ async function checkAgainst(
       expect(encodeDocument({ content })).to.equal(documents.get(key));
     }
   }
-  // Nothing is left of what is gone, and who follows the journal has the same.
+  // Deleted documents leave no keys, and a follower of the journal has the same state.
   const engine = gateway.engineOf(PARTITION);
   expect(digestOf(gateway.replayed)).to.equal(digestOf(engine));
   const projected = counts.filter(({ documents }) => documents > 0).map((count) => [count.name, count.documents]);

@@ -43,7 +43,7 @@ describe('the run log after random histories', () => {
           expect(keptOf(run), run.runId).to.equal(keptOf(before));
           expect(run.failureFunction?.state, run.runId).to.equal(before.failureFunction?.state);
         }
-        // Folded on after the snapshot, it tells of the ends that follow.
+        // After the snapshot, the restored log continues with the later ends of runs.
         for (let at = 0; at < OPERATIONS; at += 1) random.operate();
         const later = await log.runs({}, log.stand.open({}, 'restored.db again'));
         expect(idsIn(later, 'RUN_STARTED')).to.deep.equal(random.activeRuns());
@@ -69,7 +69,7 @@ function keptOf({ state, groups }: LoggedRun): string {
   const text = brief(groups).replaceAll(/ after [^+|)]*(?=$| [+|]|\))/g, '');
   if (state === 'RUN_STARTED') return text;
   const steps = groups.flatMap((group) => (group.type === 'next' ? [] : group.steps));
-  // No snapshot tells whether a step was asleep when the run failed, or what its children came to after that.
+  // A snapshot does not contain whether a step was asleep when the run failed, or the results of its children.
   const isTold = (stepType: string) => stepType !== 'SleepFor' && stepType !== 'Invoke';
   const done = steps.filter(({ state: one, stepType }) => one === 'STEP_SUCCESS' && isTold(stepType));
   return done.map(({ stepId, stepType, out }) => `${stepId} ${stepType} ${out}`).join(' | ');

@@ -114,7 +114,7 @@ describe('the run log', () => {
       await log.snapshotAndTruncate();
       const rebuilt = log.stand.open({}, 'rebuilt.db');
       const shown = known(await log.runs({}, rebuilt));
-      // Of retries that went before, and of the failure's error alone, a snapshot says nothing.
+      // A snapshot contains neither earlier retries nor the bare error of the failure.
       const without = (groups: string) => groups.replace(' after 503 Service Unavailable', '');
       expect(shown).to.deep.equal(live.map((run) => ({ ...run, groups: without(run.groups) })));
       const { spec } = log;

@@ -150,7 +150,7 @@ describe('statistics in snapshots', () => {
     const written = Object.entries(STATISTICS_TABLES).map(([name, { key, more, later }]) => {
       return [name, [...key, ...more, ...later].sort()];
     });
-    // How far journals are folded is in the manifest; what the file is of stands for itself.
+    // The positions of the journals are in the manifest; the `meta` table belongs to the file itself.
     const others = found.filter(([name]) => name === 'meta' || name === 'shards');
     expect(found.sort()).to.deep.equal([...written, ...others].sort());
   });
@@ -281,7 +281,7 @@ describe('statistics in snapshots', () => {
     const before = await shownBy(live);
     await eventually(() => expect(isReading).to.equal(true));
     await load(5);
-    // Another process, with a store of its own, has counted all of it by then.
+    // Another process, with an empty object store, has counted all of it by then.
     const other = await stand.open('other.db', undefined, new MemoryObjectStore());
     await eventually(async () => expect(sum((await shownBy(other)).commands)).to.equal(2 * sum(before.commands)));
     const meanwhile = await shownBy(live);
@@ -338,7 +338,8 @@ describe('statistics in snapshots', () => {
       const manifest = { clusterId: 'c', createdAtMs: 1, marks, segments: [segment] };
       const failure = await snapshots.writeManifest(manifest).catch((error: unknown) => error);
       expect(isMillraceError(failure, 'JOURNAL_DAMAGED'), String(failure)).to.equal(true);
-      // Nobody sees one whose segments did not read back; one that itself did not is refused by all who read it.
+      // A manifest whose segments cannot be read back is not written; one that cannot be read back itself is refused by
+      // every reader.
       const isWritten = written.some((name) => name.startsWith('statistics/manifest/'));
       expect(isWritten).to.equal(fault.startsWith('the manifest'));
       expect(await snapshots.newest()).to.equal(undefined);

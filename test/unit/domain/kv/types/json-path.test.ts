@@ -133,7 +133,7 @@ describe('JSON paths', () => {
             `${path}: ${pathOf(place)} comes after ${pathOf(above)}`,
           ).to.equal(false);
         }
-        // A member that is replaced or deleted is still where it was found: nothing above it has changed.
+        // A member that is replaced or deleted is still at its place: no value above it has changed.
         const { parent, token } = place;
         if (!(parent?.value instanceof Map) || typeof token !== 'string') continue;
         expect(parent.value.get(token), `${path}: ${pathOf(place)}`).to.equal(place.value);

@@ -53,7 +53,7 @@ describe('streams', () => {
       if (float() < 0.02) stream.shiftBlock();
       if (stream.undo !== undefined) undo.revertCollections();
       if (i % 100 > 0) continue;
-      // Every other entry first gets names of its own, and nothing is shared.
+      // An entry with other names comes before each one, so that no names are shared.
       const again = new Stream();
       for (const [entryId, { names, values }] of stream.entries()) {
         again.append(entryId, ['other', ''], SETTINGS);
