@@ -41,7 +41,7 @@ describe('a database during a restore with a killed owner', function () {
       await stand.millrace.kv.ask('FLUSHALL');
       await stand.millrace.kv.ask('SET', 'round', round);
       const commands = [[manifests[0] as string]];
-      // Asked once: a caller that goes on asking has the next owner do it.
+      // Sent once: a caller that repeats the request would make the next owner execute it.
       const request = { database, partition, mode: 'replace', commands, bytes: 100 } as const;
       let isAnswered = false;
       const asked = stand.hasty.execute(request).then(

@@ -19,7 +19,7 @@ const LATE_MS = 5000;
 /** The clocks of two machines, the rounding of both, and the time of a command. */
 const EARLY_MS = 200;
 const TOKEN = 'queue-of-the-tests-0123456789abcdef';
-/** Starts and takeovers on a machine that does much else. */
+/** Starts and takeovers on a busy machine. */
 const SLOW = { timeoutMs: 60_000 };
 const ENVIRONMENT: Environment = { MILLRACE_ALLOW_PRIVATE_DESTINATIONS: 'true', MILLRACE_QUEUE_TOKEN: TOKEN };
 
@@ -39,7 +39,7 @@ class Timed {
     }, SLOW);
   }
 
-  /** It is there, with the time that it should have. */
+  /** Waits until the key is present with the expected time to live. */
   async has(through: MillraceProcess, key: string): Promise<void> {
     await eventually(async () => {
       const leftMs = (this.#ends.get(key) as number) - Date.now();
@@ -167,7 +167,7 @@ describe('with a wrong wall clock', function () {
     await Promise.all([timed.ends(first, 'before'), timed.ends(first, 'after'), delayedBefore(), delayedAfter()]);
     await isReady(first);
 
-    // Wrong the other way when it comes back.
+    // After the restart its clock is wrong in the other direction.
     await timed.key(first, 'across', 20);
     const delayedAcross = await timed.delayed(first, 20);
     await first.kill('SIGTERM');

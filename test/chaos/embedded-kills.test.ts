@@ -55,7 +55,7 @@ describe('the embedded default under load', function () {
     const dataDir = await temporaryDirectory();
     environment = {
       ...(await embeddedEnvironment(dataDir)),
-      // Small, so that snapshots are made, and are half made, while we kill.
+      // Small, so that kills also fall into snapshots that are being made.
       MILLRACE_SNAPSHOT_ENTRIES: '400',
       // On a busy machine, half a second without an update of permissions must not refuse requests.
       MILLRACE_CONTROL_STALE_MS: '5000',
@@ -129,7 +129,7 @@ describe('the embedded default under load', function () {
     millrace = await start(dataDir);
   }
 
-  /** At any moment of its work; it is there now and then while there is load. */
+  /** Kills the compactor at any moment of its work. Under load it runs now and then. */
   async function strikeCompactor(): Promise<void> {
     const compactor = await eventually(
       async () => {

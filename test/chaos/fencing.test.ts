@@ -79,7 +79,7 @@ for (const world of worlds) {
 
         for (const answer of await Promise.all(asked.reads)) expectNotStale(answer);
         await readThrough(first, second);
-        // It has a new session by now, and is asked like any other.
+        // The process has a new session now, and serves requests like the others.
         await eventually(() => first.kv.ask('GET', 'moving'), { timeoutMs: TAKEOVER_TIMEOUT_MS });
         const writes = await Promise.all(asked.writes);
         await expectCounted(second, writes);
@@ -128,7 +128,7 @@ function expectNotStale(answer: Outcome): void {
   expect(answer.result, 'a read through the one that was stopped').to.equal('after');
 }
 
-/** Until it has noticed: it answers right again, by way of the new owner, or it has ended. */
+/** Reads until the first process has noticed the takeover: it then answers correctly through the new owner, or has ended. */
 async function readThrough(first: MillraceProcess, second: MillraceProcess): Promise<void> {
   const until = performance.now() + TAKEOVER_MS;
   let written = 0;

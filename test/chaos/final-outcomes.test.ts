@@ -95,7 +95,7 @@ describe('the answer to a command stays true', function () {
     expect(unknown).to.equal(0);
   });
 
-  /** Strikes again and again until enough was looked at. */
+  /** Repeats the fault until enough outcomes were checked. */
   async function lookWhile(strike: () => Promise<void>): Promise<LookCounts> {
     const { counts } = looks;
     looks.start();

@@ -162,7 +162,7 @@ describe('the embedded default under commands of every family', function () {
     else if (outcome.status === 400) throw new Error(`${name}: ${describeOutcome(outcome)}`);
   }
 
-  /** Held while the process comes back, if need be tried again: these may be done twice. */
+  /** Requests wait while the process restarts, and are tried again if needed, so they may be executed twice. */
   function ask(...words: Words): Promise<unknown> {
     return eventually(() => client.ask(...words), { timeoutMs: 30_000 });
   }

@@ -18,7 +18,7 @@ import {
 const ROUNDS = 3;
 /** The rebuilding of a small partition, on a busy machine. */
 const BACK_TIMEOUT_MS = 10_000;
-/** A killed script may hold its shard for its own time, and for a little more. */
+/** A killed script may block its shard for its time limit, and a little longer. */
 const LONGEST_SILENCE_MS = 2500;
 
 const ENDLESS: readonly string[] = [

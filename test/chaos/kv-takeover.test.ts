@@ -10,7 +10,7 @@ import { MillraceCluster, type NatsFacts, ownerOf, startPlainNats } from '../sup
 import { endEverything, type MillraceProcess, PASSWORD } from '../support/millrace-process.js';
 
 const KILLS = Number(process.env.CHAOS_TAKEOVERS ?? '4');
-/** A takeover, with room for a machine that does much else. */
+/** A takeover, with room for a busy machine. */
 const BACK_TIMEOUT_MS = 25_000;
 const MS_FOR_A_KILL = 20_000;
 /** Elements pushed, published and added between two kills. */

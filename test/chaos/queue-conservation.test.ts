@@ -34,7 +34,7 @@ const FAULTS = Number(process.env.CHAOS_QUEUE_FAULTS ?? '7');
 const KILLS = Number(process.env.CHAOS_QUEUE_KILLS ?? '4');
 const MS_FOR_A_FAULT = 25_000;
 const ACCEPTED_BETWEEN_FAULTS = 40;
-/** Longer than a takeover takes. */
+/** Long enough for a takeover. */
 const SLEEP_MS = 2500;
 const SHORT_SLEEP_MS = 700;
 
@@ -245,7 +245,7 @@ describe('messages of the embedded default', function () {
   });
 
   it('are listed alike after a rebuild of the read models', async () => {
-    // From the beginning each time: a message that waits for its next try may go on in between.
+    // Each try starts from the beginning: a message that waits for its next try may change in between.
     await eventually(async () => {
       const shown = await shownBy(millrace);
       await millrace.kill();

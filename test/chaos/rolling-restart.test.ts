@@ -20,7 +20,10 @@ import { replayLine, seededRandom, seedOfThisRun } from '../support/seeded-rando
 const MINUTE_MS = 60_000;
 /** Entries after the newest snapshot of each database. */
 const ENTRIES = 2000;
-/** The most busy loops come first. A machine that cannot serve the load with them, without any restart, gets fewer. */
+/**
+ * Numbers of busy loops, the largest first. A machine that cannot serve the load with them before any restart uses the next
+ * number.
+ */
 const BUSY_LOOPS = [10, 5, 2];
 const BASELINE_MS = 10_000;
 const SERVED = { timeoutMs: 60_000, everyMs: 20 };
@@ -28,7 +31,7 @@ const SERVED = { timeoutMs: 60_000, everyMs: 20 };
 const SETTINGS = { MILLRACE_SNAPSHOT_ENTRIES: '10000000' };
 const QUIET_WORST_MS = Number(process.env.ROLLING_QUIET_WORST_MS ?? '3000');
 const TOLD_SLOWEST = 5;
-/** A move of a shard that was replayed beforehand makes requests wait for less. */
+/** Requests wait for less than this when a shard moves to a process that has replayed it. */
 const MAX_WAIT_MS = 3000;
 
 describe('a rolling restart of three processes', function () {

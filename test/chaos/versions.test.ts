@@ -26,7 +26,7 @@ const BEFORE = readFileSync('infra/previous-version', 'utf8').trim();
 const BUILT = join(process.cwd(), '.cache/previous');
 const PROGRAM_BEFORE = join(BUILT, 'dist/src/cli/main.js');
 const MINUTE_MS = 60_000;
-/** A machine that does much else leaves a process without its permissions for a moment. */
+/** A busy machine leaves a process without its permissions for a moment. */
 const MAY_BE_REFUSED_OF = 200;
 const READY = { timeoutMs: MINUTE_MS, everyMs: 50 };
 /**

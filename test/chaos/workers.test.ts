@@ -43,7 +43,7 @@ describe('the supervisor of two workers', () => {
     for (const count of [rest, resp, delivered, runs]) expect(count).to.be.greaterThan(10);
     const after = await stand.workers();
     expect(after).to.have.length(2).and.not.include.members(before);
-    // Those of the first start alone.
+    // Only the ready lines of the first start.
     expect(stand.installation.stderr().match(/"event":"process.ready","worker"/g)).to.have.length(2);
   });
 
@@ -98,7 +98,7 @@ describe('the supervisor of two workers', () => {
     expect(slowestMs).to.be.lessThan(10_000);
     expect(await stand.native.exists(...acknowledged)).to.equal(acknowledged.length);
     expect(stand.installation.stderr()).to.match(/"event":"worker.ended".*"reason":"signal SIGKILL"/);
-    // The read models have moved, if they were kept by that worker.
+    // If that worker had the read models, another one has them now.
     await eventually(() => stand.queue.logs());
   });
 

@@ -21,7 +21,7 @@ const KILLS = 5;
 const CLIENTS = 12;
 const ACKED_BETWEEN_KILLS = 200;
 const MAX_PAUSE_MS = 300;
-/** Shorter than it takes to notice. */
+/** Too short for a takeover. */
 const MAX_STOPPED_MS = 500;
 const PROGRESS_TIMEOUT_MS = 60_000;
 const LOGGED_TIMEOUT_MS = 20_000;
@@ -67,7 +67,7 @@ describe('a workflow server that is killed under load', function () {
       for (let kill = 0; kill < KILLS; kill += 1) {
         const wanted = acked() + ACKED_BETWEEN_KILLS;
         await eventually(() => expect(acked()).to.be.at.least(wanted), { timeoutMs: PROGRESS_TIMEOUT_MS });
-        // The next one begins with runs that it has from a snapshot.
+        // The next process starts with runs from a snapshot.
         if (kill % 2 === 1) await snapshotMade(queue);
         await pause(random.below(MAX_PAUSE_MS));
         if (kill % 2 === 0) await restartWithJournal(queue, random.below(MAX_STOPPED_MS));

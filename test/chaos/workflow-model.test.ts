@@ -23,7 +23,7 @@ const PROGRESS_TIMEOUT_MS = 60_000;
 /** A fault falls somewhere in it. */
 const MAX_PAUSE_MS = 1000;
 const MAX_ABSENCE_MS = 1500;
-/** Shorter than it takes to notice. */
+/** Too short for a takeover. */
 const MAX_STOPPED_MS = 500;
 
 describe('random workflows under kills and lost answers', function () {
@@ -58,7 +58,7 @@ describe('random workflows under kills and lost answers', function () {
   async function faults(): Promise<void> {
     for (let fault = 0; fault < FAULTS; fault += 1) {
       await progress();
-      // From there the next one begins with runs that it has from a snapshot.
+      // The next process starts with runs from a snapshot.
       if (fault % SNAPSHOT_EVERY === SNAPSHOT_EVERY - 1) await snapshotMade(stand.queue);
       await pause(random.below(MAX_PAUSE_MS));
       const kind = random.below(3);
@@ -82,7 +82,7 @@ describe('random workflows under kills and lost answers', function () {
     await Promise.all(open);
   }
 
-  /** So many more have come to their end. */
+  /** Waits until a number of further runs have ended. */
   async function progress(): Promise<void> {
     const wanted = stand.ended + ENDED_BETWEEN_FAULTS;
     await eventually(() => expect(stand.ended).to.be.at.least(wanted), { timeoutMs: PROGRESS_TIMEOUT_MS });

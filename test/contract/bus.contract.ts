@@ -70,7 +70,7 @@ export function busContract(name: string, makeHarness: () => Promise<BusHarness>
           return handler(payload);
         }),
       );
-      // Where an earlier test served the same topic, its server may be asked once more, and not answer.
+      // If an earlier test served the same topic, a request may reach its server, which does not answer.
       await eventually(async () => {
         ready = textOf(await bus.request(topic, text('are you there'), IMPATIENT_MS)) === 'yes';
         expect(ready).to.equal(true);

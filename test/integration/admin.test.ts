@@ -13,7 +13,7 @@ const EMAIL = 'admin@tests.example';
 const KEY = 'mrk_key-of-the-tests-0123456789';
 /** Writes before everything is verified. If the variable is set, the measured times are printed. */
 const ENTRIES = Number(process.env.MILLRACE_TEST_ENTRIES ?? 2000);
-/** Of a read model on a machine that does much else. */
+/** Time until a read model is up to date, on a busy machine. */
 const SEEN = { timeoutMs: 20_000, everyMs: 100 };
 const STOP_MS = 10_000;
 

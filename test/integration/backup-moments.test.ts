@@ -84,7 +84,7 @@ describe('moments of databases', function () {
   });
 });
 
-/** Names of the objects that the embedded server of a process keeps of moments. */
+/** Names of the stored objects for moments, on the embedded server of a process. */
 async function keptIn(dataDir: string): Promise<string[]> {
   const file = await readFile(join(dataDir, 'nats', 'client.json'), 'utf8');
   const { url, user, password } = JSON.parse(file) as Record<'url' | 'user' | 'password', string>;

@@ -130,7 +130,7 @@ function begun(line: string, env: Environment): Begun {
   return child;
 }
 
-/** Until it is loaded and has asked its question: there is no sign of that from outside. */
+/** Waits until the command is loaded and has sent its request, which is not visible from outside. */
 async function waitsForAnswer(child: Begun): Promise<void> {
   await Promise.race([
     new Promise((ended) => child.once('exit', ended)),

@@ -20,7 +20,7 @@ import {
   watchMillrace,
 } from '../support/millrace-process.js';
 
-/** Enough for a snapshot or two on the way. */
+/** Enough for a snapshot or two. */
 const KEYS = 120;
 
 interface Served extends RunningCommand {

@@ -149,7 +149,7 @@ describe('a journal that was tampered with is found damaged at the first bad pos
     await next.kill('SIGTERM');
     await replaceDirectory(await streamDirectory(dataDir, shard), older);
     const first = expectDamaged(await verify(env, '--all'), shard, /the lease recorded .* shorter than before/);
-    // The claim of the second start is gone as well.
+    // The older copy also lacks the claim of the second start.
     expect(first).to.equal(`${shard} at position ${position - 1}`);
     await expectRefused(installation, /shorter than before/);
   });
@@ -269,7 +269,7 @@ async function flipBit({ dataDir, shard }: Installation, text: string): Promise<
   expect.fail(`nothing stored holds ${text}`);
 }
 
-/** Blocks with these messages and right checksums, made by another server, in the place of the stream's own. */
+/** Replaces the stream's blocks with blocks of another server that contain these messages with valid checksums. */
 async function rewriteStream({ dataDir, shard }: Installation, messages: readonly Buffer[]): Promise<void> {
   const server = await startNatsServer({ syncAlways: true });
   try {

@@ -69,7 +69,7 @@ describe('limits of a database in a cluster of two processes', function () {
 
   it('the rate limit lets each process run commands at the full rate', async () => {
     await change({ limits: { maxCommandsPerSecond: 25 } });
-    // A machine that does much else may take longer once, and not each time.
+    // A busy machine may be slow in one try, but not in each.
     await eventually(async () => {
       const startedAtMs = performance.now();
       const asked = clients.flatMap((kv) => Array.from({ length: 75 }, () => kv.ask('GET', 'settled')));

@@ -81,7 +81,7 @@ describe('a tenant with long commands', function () {
   it('delays the SETs of another tenant by slices only, and none of them fails', async () => {
     await timesOfSets();
     const outcomes: Outcome[] = [];
-    // A machine that does much else may take longer once, and not each time.
+    // A busy machine may be slow in one try, but not in each.
     await eventually(() => expectShared(outcomes), { timeoutMs: 20_000 });
     expect(outcomes.length).to.be.greaterThan(0);
     for (const outcome of outcomes) {

@@ -56,7 +56,7 @@ describe('a process in which four tenants run endless scripts', function () {
     const { rest_token, password } = JSON.parse(text) as { rest_token: string; password: string };
     passwords.push(password);
     const client = new KvClient({ url: queue.millrace.kvUrl, token: rest_token });
-    // Its engine and its machine are made now.
+    // Starts its engine and its Lua machine, which are not part of the measurement.
     await ask(client, 'EVAL', 'return 1', '0');
     return client;
   }
@@ -78,7 +78,7 @@ describe('a process in which four tenants run endless scripts', function () {
   it('answers other tenants and /livez quickly; SCRIPT KILL ends each script, and its writes are undone', async () => {
     const ended = loopers.map((client) => ask(client, 'EVAL', LOOP, '0'));
     const url = new URL('/livez', queue.millrace.metricsUrl);
-    // A machine that does much else may take longer once, and not each time.
+    // A busy machine may be slow in one try, but not in each.
     await eventually(async () => {
       const sets: number[] = [];
       const lives: number[] = [];
@@ -112,7 +112,7 @@ describe('a process in which four tenants run endless scripts', function () {
       await Promise.race([answer, ask(quiet, 'PING')]);
       expect(isAnswered).to.equal(false);
     });
-    // One that only ends its input may still want its answer.
+    // The connection is reset: a client that only ends its input may still want its answer.
     socket.resetAndDestroy();
     expect(await ask(client, 'EXISTS', 'half')).to.deep.equal({ result: 0 });
   });

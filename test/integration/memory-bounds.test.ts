@@ -73,7 +73,7 @@ describe('a process whose memory a tenant fills', function () {
     expect(refused).to.equal(FULL);
     const memory = await memoryOf(large);
     expect(memory.used_memory).to.be.closeTo(memory.maxmemory as number, 2 * VALUE_BYTES);
-    // Reads go on, and so do others.
+    // Reads are still answered, and so are other databases.
     expect(await ask(large, 'STRLEN', 'key:0')).to.deep.equal({ result: VALUE_BYTES });
     expect(await ask(small, 'SET', 'own', 'x')).to.deep.equal({ result: 'OK' });
   });

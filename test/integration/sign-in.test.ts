@@ -125,7 +125,7 @@ describe('guessing of secrets', function () {
   for (const [face, from, url, guess, text] of faces) {
     it(`at the endpoint "${face}" is answered with 401 up to the bound, then with 429`, async () => {
       const answers: Answer[] = [];
-      // While time passes there is room for more.
+      // The bound grows with time, so there may be more answers than FAILURES.
       while (answers.at(-1)?.status !== 429) answers.push(await ask(url(), guess, from));
       const beyond = answers.pop() as Answer;
       expect(answers.length).to.be.at.least(FAILURES);

@@ -252,7 +252,7 @@ describe('statistics of a known load', function () {
       const later = await queue.publish(sink.url(good), { headers: { 'Svc-Delay': '1h' }, body: 'later' });
       expect((await queue.delete(`/v2/messages/${later}`)).status).to.be.within(200, 202);
       Object.assign(expected, { created: 5, active: 6, retry: 2, error: 3, delivered: 3, failed: 1, cancelled: 1 });
-      // Bodies accepted, bodies sent with each attempt, answers of those that failed.
+      // Accepted bodies, the body of each attempt, and the answers of failed attempts.
       bandwidth = 5 * 5 + 6 * 5 + 3 * 2;
       const series = await counted();
       expect([sum(series.requests), sum(series.workflowRequests)]).to.deep.equal([5 + 2, 0]);

@@ -95,7 +95,7 @@ describe('requests of strangers', function () {
     );
   }
 
-  /** The whole answer, and the end of the connection, before more was taken than lies about in buffers. */
+  /** The answer is complete and the connection ends before more bytes are sent than buffers hold. */
   function expectUnread({ text, takenBytes, where }: Heard & { where: string }): void {
     expect(text, where).to.match(/\r\nConnection: close\r\n/i);
     const length = Number(/\r\nContent-Length: (\d+)\r\n/i.exec(text)?.[1]);

@@ -91,7 +91,7 @@ describe('a shard whose last message cannot be read', function () {
     expect(published.status).to.equal(200);
     await first.kill('SIGTERM');
     await damageLast(dataDir, 'QUEUE_0', 1);
-    // They are made again from the journal, and wait for its end.
+    // The read models are rebuilt from the journal and wait for its end.
     for (const name of await readdir(dataDir)) {
       if (name.includes('read-model') || name.endsWith('.db')) await rm(join(dataDir, name), { recursive: true });
     }

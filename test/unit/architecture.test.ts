@@ -117,7 +117,7 @@ describe('architecture', () => {
   it('starts the embedded server from no thread but the main one (SPR5)', () => {
     const ENTRY = /new URL\('\.\/([\w-]+)\.js', import\.meta\.url\)/g;
     const files = sources();
-    // The program's own way in starts no thread.
+    // The program's main file is not the entry of a thread.
     const entries = files
       .filter((file) => file !== 'cli/main.ts')
       .flatMap((file) => {

@@ -181,7 +181,7 @@ describe('search data plane: limits', () => {
     await refuse({ maxWritesPerSecond: 0 }, 4, 429);
     expect(face.leased).to.deep.equal([]);
     expect(face.usages).to.deep.equal([]);
-    // A second's worth is still there, and goes to one that the day refuses.
+    // The refused requests took none of the second's 6 writes. This one takes 4, and then the limit of the day refuses it.
     await refuse({ maxDailyUpdates: 3 }, 4, 429);
     limit(open);
     await face.result('upsert-data/a', documents(2));

@@ -68,7 +68,7 @@ describe('shards that move under load', function () {
   let cluster: MillraceCluster;
   let visitors: Visitor[];
   let tokens: string[];
-  /** As a balancer knows them. */
+  /** The processes that are ready according to the balancer. */
   const ready = new Set<MillraceProcess>();
   let wasNobodyReady = false;
   let probing: NodeJS.Timeout;

@@ -25,9 +25,9 @@ const SLACK_MS = 1000;
 /** The servers elect a leader after 4 to 9 s, and no setting shortens that. */
 const ELECTION_MS = 9000;
 const PATIENT = { timeoutMs: 60_000, everyMs: 50 };
-/** A look every ten seconds, and a stream that was moved before, in another test, rests for a minute. */
+/** Streams are checked every ten seconds, and a stream that an earlier test moved is not moved again for a minute. */
 const SPREAD = { timeoutMs: 120_000, everyMs: 500 };
-/** For the same fault again: two or three times. */
+/** Time for repeating a fault two or three times. */
 const AGAIN_FOR_MS = 40_000;
 
 /** Failures and waits of clients during one fault. */

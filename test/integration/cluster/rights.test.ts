@@ -252,7 +252,7 @@ describe('users of the nats-servers, one for each role', function () {
     return cluster.start({ ...signedInAs(user), MILLRACE_ROLES: roles, MILLRACE_QUEUE_TOKEN: TOKEN });
   }
 
-  /** Of the first database, by the edge: a thread of it writes the objects. */
+  /** Makes a backup of the first database through the edge, where a thread writes the objects. */
   async function keepMoment(): Promise<void> {
     const [database] = (await manage('GET', 'databases')) as { database_id: string }[];
     const id = database?.database_id ?? '';

@@ -44,8 +44,8 @@ describe('millrace cluster, with three processes', function () {
   });
 
   /**
-   * As the last process sees it, when each process has answered it: on a busy machine an answer may be late once.
-   * The API is asked, because a command takes seconds there.
+   * The state that the last process reports, once each process has answered it: on a busy machine an answer may be late
+   * once. It is read through the API, because a command takes seconds on such a machine.
    */
   const status = () =>
     eventually(async () => {

@@ -119,7 +119,7 @@ describe('two processes on one NATS', function () {
     const impatient = await cluster.start({ MILLRACE_REQUEST_HOLD_MS: '300', MILLRACE_ROLES: 'edge' });
     try {
       await eventually(() => impatient.kv.ask('SET', 'k', 'v'));
-      // Both: a shard may be on its way from one to the other.
+      // Both are killed, because a shard may be moving from one to the other.
       await Promise.all([retire(owner, 'SIGKILL'), retire(other, 'SIGKILL')]);
       const answer = await impatient.kv.raw('/get/k');
       expect(answer.status, answer.body.toString()).to.equal(503);

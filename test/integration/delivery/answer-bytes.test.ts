@@ -29,7 +29,7 @@ describe("the bytes of a destination's answer", () => {
     return out;
   }
 
-  /** Pours the piece into each connection for as long as it is taken. */
+  /** Sends the piece repeatedly on each connection until it is closed. */
   class Flood {
     sentBytes = 0;
     openSockets = 0;

@@ -96,7 +96,7 @@ describe('name lookup of destinations', () => {
       expect(wordsOf(await call('a.example'))).to.equal('ok');
       expect(server.timesAsked('a.example')).to.equal(2);
     });
-    // Asked for once in a second at most, however many calls there were.
+    // A name is looked up once a second at most, however many calls use it.
     expect(destination.connections).to.be.above(2);
   });
 

@@ -210,7 +210,7 @@ describe('alert rules and audit log of a running process', () => {
       return stdout.toString();
     };
     expect(await cli(sink.url(path))).to.match(/^address +http.*\naccepted up to position +\d+\n/);
-    // Changes within a second may still go to the address before.
+    // For a second after the change, notes may still be sent to the earlier address.
     await eventually(async () => {
       await manage('POST', '/v2/auditlogs/export', { url: sink.url(path) });
       expect(sink.calls(path)).to.have.length.of.at.least(1);

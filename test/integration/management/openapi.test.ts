@@ -312,7 +312,7 @@ describe('the OpenAPI document describes every answer', function () {
       const path = `/search/{id}/${command}${isNamed ? '/{index}' : ''}`;
       return call(`${method} ${path}`, mgmt + path.replace('{id}', id).replace('{index}', name), token, options);
     };
-    // An answer that leaves before every edge has heard of the index would be refused here.
+    // Every edge must know the index when the answer arrives, or this request would be refused.
     const papers = [1, 2, 3].map((number) => ({
       id: `p${number}`,
       content: { text: `paper ${number}` },
@@ -413,7 +413,7 @@ describe('the OpenAPI document describes every answer', function () {
         throw new Error('out of order');
       });
     });
-    // The published client, which serves these, reads its own spelling alone.
+    // The published client serves these runs, and reads only headers in its own spelling.
     const headers = { 'Upstash-Retries': '0' };
 
     await q('POST /v2/trigger/{destination}', `/v2/trigger/${waits}`, { headers });

@@ -42,7 +42,7 @@ describe('a link to a NATS server', function () {
       const [server] = servers as [NatsServer];
       connections = await connect({ servers: [server.url], isOwn });
       const link = connections.appends;
-      // A machine that does much else may take longer once, and not each time.
+      // A busy machine may be slow in one try, but not in each.
       await eventually(async () => {
         await server.pause();
         const startedAtMs = performance.now();
@@ -77,7 +77,7 @@ describe('a link to a NATS server', function () {
     await new Promise<void>((done) => door?.listen(0, '127.0.0.1', done));
     connections = await connect({ servers: [`127.0.0.1:${(door.address() as AddressInfo).port}`] });
     const link = connections.appends;
-    // A machine that does much else may take longer once, and not each time.
+    // A busy machine may be slow in one try, but not in each.
     await eventually(async () => {
       cutsGreetings = 1;
       for (const socket of opened.splice(0)) socket.resetAndDestroy();

@@ -126,7 +126,7 @@ describe('the NATS adapters', () => {
       subscription.stop();
       return gapsMs.sort((a, b) => a - b)[3];
     };
-    // The median, and again: the machine may be busy with something else for a moment, or for some.
+    // The median of several gaps, measured again if needed: the machine may be busy for a while.
     for (const each of [undefined, 250]) {
       await eventually(async () => expect(await medianGapMs(each)).to.be.lessThan(each ?? 1250));
     }

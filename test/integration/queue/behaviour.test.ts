@@ -53,7 +53,7 @@ describe('deliveries of the queue', function () {
     const retry = (await queue.eventsOf(id, 'RETRY')).find(({ state }) => state === 'RETRY');
     return (retry?.nextDeliveryTime as number) - (retry?.time as number);
   };
-  /** Has come to pass once another message has gone all the way. */
+  /** Waits for the complete delivery of another message; earlier work is done by then. */
   const fence = async () => {
     const path = queue.sink.path('fence');
     await publish(queue.sink.url(path));
@@ -503,7 +503,7 @@ describe('deliveries of the queue', function () {
     });
   });
 
-  // Last: by now a minute has nearly gone.
+  // The last group, because almost a minute has passed by now.
   describe('a schedule', () => {
     it('with a time zone runs at its local time, through all clock changes', async () => {
       const headers = { 'Svc-Cron': 'CRON_TZ=America/New_York 30 2 * * *', 'Svc-Schedule-Id': 'zoned' };

@@ -76,7 +76,7 @@ for (const [arrangement, start] of ARRANGEMENTS)
         const hasBody = method !== 'GET' && method !== 'HEAD';
         it(`calls with ${method}, ${hasBody ? 'with the body' : 'without the body'}, and a valid signature`, async () => {
           const path = sink.path();
-          // The client's types do not know all that may be asked.
+          // The client's types do not contain all methods that the API accepts.
           const id = await published({ url: sink.url(path), method: method as 'GET', body: [method] });
           const call = await sink.call(path);
           expect(call).to.include({ method, body: hasBody ? `["${method}"]` : '' });

@@ -178,7 +178,7 @@ describe('a cluster that delivers messages', function () {
 
     const owner = ownerOf('QUEUE_0', processes);
     const other = processes.find((process) => process !== owner) as MillraceProcess;
-    // It may have had the shard before the second process came.
+    // The other process may have owned the shard before the second process started.
     const before = servingEpochOf(other, 'QUEUE_0');
     await owner.kill();
     const accepted = await Promise.all(

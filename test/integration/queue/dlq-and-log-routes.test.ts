@@ -141,7 +141,7 @@ describe('routes of the DLQ and the logs', function () {
         sent += page.responses.length;
         cursor = page.cursor;
       }
-      // They fail again, later than the calls reach.
+      // The retried messages fail again after the last call.
       expect([sent, await counted()]).to.deep.equal([5, 0]);
     });
 

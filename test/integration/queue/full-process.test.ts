@@ -61,7 +61,7 @@ describe('a process that one account fills with messages', function () {
     await queue.restart('SIGKILL');
     expectNoRoom(await first.request('POST', '/v2/batch', { body: Array(BATCH).fill({ destination: NOBODY }) }));
     await second.keepPace({ count: 20, everyMs: 10 });
-    // A message of the others may be on its way when the gauge is made.
+    // A message of the second tenant may still wait when the gauge is updated.
     await eventually(async () => expect(await waiting()).to.equal(accepted));
     expectAnswer(await first.request('DELETE', '/v2/messages'), 200);
     await eventually(async () => expect(await waiting()).to.equal(0));

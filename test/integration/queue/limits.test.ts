@@ -31,7 +31,7 @@ describe('limits of an account', function () {
     await limit(...SMALL, 'maxMessagesPerDay=5', 'maxMessagesPerDayHard=8');
   });
 
-  /** Sets limits, and waits until they are in force: seen by one that is set along and shown. */
+  /** Sets limits and waits until they are in force: a changed parallelism is set with them, and the API shows it. */
   async function limit(...limits: string[]): Promise<void> {
     parallelism += 1;
     await queue.account('limits', ...limits, `maxGlobalParallelism=${parallelism}`);

@@ -31,7 +31,7 @@ const FLOODED_MEDIAN_MS = 2500;
 /** The heap's bound and the memory outside of the heap. */
 const MEMORY_MIB = 600;
 const PACE = { count: 60, everyMs: 25 };
-/** For one that was slower: a few times. */
+/** Time for a few further tries after a slow one. */
 const AGAIN = { timeoutMs: 30_000, everyMs: 250 };
 /** Deliveries that fail and are retried soon, for longer than a test takes. */
 const RESTLESS = { 'svc-retries': '100', 'svc-retry-delay': '200' };
@@ -69,7 +69,7 @@ describe('neighbours in one process', function () {
 
   const everySickness = Object.keys(SICKNESSES) as Sickness[];
   const isFlood = (sickness: Sickness) => sickness.startsWith('floods');
-  /** One of each that leaves the machine alone. */
+  /** One destination of each kind, except those that flood the machine. */
   const allSick = () => Promise.all(everySickness.filter((sickness) => !isFlood(sickness)).map(fallSick));
 
   function expectLatencies(latencies: readonly number[], medianMs = MEDIAN_MS): void {
@@ -86,7 +86,7 @@ describe('neighbours in one process', function () {
   }
 
   async function expectBounds(): Promise<void> {
-    // One that was given up here is open there until its end has arrived.
+    // After this process has given up a call, the destination's socket stays open until the close arrives.
     for (const { mostSockets, url } of sick) expect(mostSockets, `sockets to ${url}`).to.be.below(PER_ORIGIN * 1.2);
     expect(await residentMib(queue.millrace.pid)).to.be.below(MEMORY_MIB);
   }
@@ -197,7 +197,7 @@ describe('neighbours in one process', function () {
     const each = 10;
     const path = sink.path('keys');
     const dueAtSeconds = Math.ceil(Date.now() / 1000) + 5;
-    // Key by key, the worst order that there is.
+    // All messages of a key follow each other, which is the worst order.
     await first.flood(keys * each, (number) => ({
       destination: sink.url(path),
       headers: {
@@ -288,7 +288,7 @@ describe('neighbours in one process', function () {
       });
       await second.flood(10, () => ({ destination: sink.url(path) }));
       await sink.arrived(path, 3);
-      // More room lets waiting ones start without any other event.
+      // A raised limit starts waiting messages without any other event.
       await limited(['maxGlobalParallelism=4'], () => sink.arrived(path, 4));
       sink.release(path);
       await sink.arrived(path, 10);
@@ -396,8 +396,8 @@ describe('a process that comes back after a downtime', function () {
     expect(new Set(calls.map(({ body }) => body)).size).to.equal(overdue);
     const spreadMs = (calls.at(-1)?.atMs ?? 0) - (calls[0]?.atMs ?? 0);
     expect(spreadMs, 'one in a millisecond').to.be.within(overdue / 2, overdue * 5);
-    // The minute that was missed comes once for each schedule; the next one is not here yet.
-    // Those that began in another minute than the last of them have had a tick before.
+    // Each schedule runs once for the missed minute; the next minute has not come yet.
+    // Schedules that were created before the last one's minute have had an earlier tick.
     const missed = () =>
       sink.calls(ticks).filter(({ atMs }) => atMs >= nextScheduleTime && atMs < nextScheduleTime + 60_000);
     await eventually(() => expect(missed().length).to.be.at.least(schedules), { timeoutMs: 15_000 });

@@ -78,7 +78,7 @@ describe('the read models in their own thread, on JetStream', function () {
     await store(accepted('msg_warm'));
     // It may only just begin.
     await eventually(() => log.events(ACCOUNT, ANYTHING, history.head.position));
-    // A machine that does much else may take longer once, and not each time.
+    // A busy machine may be slow in one try, but not in each.
     let tries = 0;
     await eventually(async () => {
       tries += 1;

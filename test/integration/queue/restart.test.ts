@@ -91,7 +91,7 @@ describe('a queue that is killed and started again', function () {
       let isOver = false;
       const program = async () => {
         while (!isOver) {
-          // The client gives up after some seconds; a program does not.
+          // The client gives up after some seconds; the program tries again.
           const published = await client.publishJSON({ url: sink.url(path), body: ids.length }).catch(() => undefined);
           if (published !== undefined) ids.push(published.messageId);
         }

@@ -151,7 +151,7 @@ describe('walls: destinations', function () {
       const id = await queue.publish(denied.url('/hook', name), { headers: { 'Svc-Retries': '0' } });
       const entry = await queue.deadLetterOf(id);
       expect(entry).to.include({ responseStatus: 0 });
-      // The system may know no such name; where it does, it leads here.
+      // Some systems cannot resolve the other names; where they can, the names lead to this machine.
       if (name === 'localhost') expect(entry.error).to.match(/^destination address is not allowed/);
     }
     expect(denied.connections).to.equal(0);
@@ -441,7 +441,7 @@ describe('walls: requests', function () {
       return { socket, answer: () => text };
     }
 
-    /** Sends chunks of a MiB as fast as they are taken, until all is sent or the other side has had enough. */
+    /** Sends chunks of a MiB as fast as the connection accepts them, until all are sent or the server closes it. */
     async function pour(request: string, mib: number) {
       const { socket, answer } = await open(request);
       const chunk = `100000\r\n${'x'.repeat(1024 * 1024)}\r\n`;
@@ -496,7 +496,7 @@ describe('walls: accounts', function () {
     await queue.eventsOf(failed, 'FAILED');
   });
 
-  /** All that an account has, to see that it stays as it is. */
+  /** The complete state of an account, to check that it does not change. */
   async function holdings(): Promise<unknown> {
     const lists = ['queues', 'topics', 'schedules', 'dlq', 'flowControl'];
     const [message, ...others] = await Promise.all([

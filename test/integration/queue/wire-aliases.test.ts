@@ -28,7 +28,7 @@ describe('the workflow program of docs/wire-aliases.md', function () {
   });
 });
 
-/** From here, where the packages are. It waits for a success, and would wait for ever. */
+/** Runs the program in this directory, which has the packages. The program waits for a success, so it has a timeout. */
 function printedBy(program: string): Promise<string> {
   const node = spawn(process.execPath, ['--input-type=module', '-'], {
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -44,7 +44,7 @@ describe('read models rebuilt online', function () {
     let listed = 0;
     for (let i = 0; i < MESSAGES / 2; i += 1) {
       const { messageId } = await publish();
-      // One's own writes, through the change of files too.
+      // The client reads its own writes, also while the files are replaced.
       const found = await side.list('/v2/events', 'events', `messageId=${messageId}`);
       expect(found.map(({ state }) => state)).to.include('CREATED');
       listed += 1;

@@ -9,7 +9,7 @@ import { QueueProcess } from '../../support/queue-process.js';
 const HEADER = 'millrace-stale';
 const FOR_LONG = '2100-01-01T00:00:00Z';
 const NO_MORE = '2000-01-01T00:00:00Z';
-/** Folding goes on a moment after it is let to, on a machine that does much else. */
+/** On a busy machine, folding continues a moment after it is permitted. */
 const FOLDED = { timeoutMs: 30_000, everyMs: 200 };
 
 describe('lists of a read model that receives no entries', function () {

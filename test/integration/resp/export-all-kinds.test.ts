@@ -105,7 +105,7 @@ describe('journal export --format resp with values of every type', function () {
     for (let at = 0; at < 20; at += 1) ids.push(String(await live.xadd('stream', '*', 'at', String(at), 'b', bytes)));
     await live.xreadgroup('GROUP', 'g', 'one', 'COUNT', 10, 'STREAMS', 'stream', '>');
     await live.xack('stream', 'g', ids[0] as string, ids[1] as string);
-    // Pending still: the export has to say so of one that is gone.
+    // The deleted entry is still pending, which the export must contain.
     await live.xdel('stream', ids[3] as string);
     await live.xtrim('stream', 'MAXLEN', 18);
     await live.eval(

@@ -25,7 +25,7 @@ describe('search indexes: two processes', function () {
     await cluster.start();
     await cluster.start();
     database = await createSearchDatabase(owner(), 'shared');
-    // The other process has heard of it, too.
+    // Waits until the other process knows the database, too.
     await eventually(async () => {
       expect((await searchCall(through(other()), 'info')).status).to.equal(200);
     }, LONG_MS);

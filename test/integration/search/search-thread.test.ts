@@ -54,7 +54,7 @@ describe('the search indexes in their own thread, on JetStream', function () {
   it('find a document within a second', async () => {
     await store(SHOP, { '1': 'red boots' });
     await eventually(async () => expect(await ids(SHOP, 'boots')).to.deep.equal(['1']));
-    // A machine that does much else may take longer once, and not each time.
+    // A busy machine may be slow in one try, but not in each.
     let tries = 0;
     await eventually(async () => {
       tries += 1;

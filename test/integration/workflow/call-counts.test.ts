@@ -50,7 +50,7 @@ describe('deliveries of runs', function () {
         const steps = stand().app.posts.filter((post) => kindOf(post) === 'step');
         expect(steps.length).to.be.above(100);
         expect(steps.filter(({ body }) => (body === '') !== isFetched).map(({ path }) => path)).to.deep.equal([]);
-        // An adapter knows them by these two.
+        // An adapter recognises them by these two headers.
         const known = { 'content-type': 'application/json', 'content-length': '0' };
         if (isFetched) for (const { headers } of steps) expect(headers).to.include(known);
       });

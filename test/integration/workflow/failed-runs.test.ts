@@ -165,7 +165,7 @@ describe('failed runs', function () {
         context.run('done', () => count('done')),
         context.run('fails', async () => {
           count('fails');
-          // The plan and the other step have been answered: the result of that step is stored.
+          // Once the plan and the other step are answered, the result of that step is stored.
           await eventually(() => {
             const answered = stand.posts(context.workflowRunId).filter(({ answer }) => answer?.includes('"success"'));
             expect(answered.length).to.be.at.least(isBroken ? 2 : 0);

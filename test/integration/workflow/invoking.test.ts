@@ -134,7 +134,7 @@ describe('context.invoke', function () {
         expect(result).to.deep.include({ body: 'done' });
         return;
       }
-      // It is asked for one, and answers that it has none.
+      // The endpoint is asked for its failure function, and answers that it has none.
       await stand.log(id, ({ workflowState, failureFunction }) => {
         expect([workflowState, failureFunction]).to.deep.equal(['RUN_FAILED', undefined]);
       });
@@ -159,7 +159,7 @@ describe('context.invoke', function () {
     const eventId = stand.app.name('event');
     const child = stand.invokable(async (context) => {
       const name = context.requestPayload as string;
-      // Each lets the other go on: one after the other, they would never end.
+      // Each child waits for the other one's event, so they would not end if they ran one after the other.
       const [{ timeout }] = await Promise.all([
         context.waitForEvent('wait', `${eventId}-${name}`, { timeout: '60s' }),
         context.run('notify', () =>

@@ -11,7 +11,7 @@ import { kindOf } from '../../support/workflow-app.js';
 import { type Flow, RUN_TIMEOUT_MS, WorkflowStand } from '../../support/workflow-stand.js';
 
 const LARGE = 'ü'.repeat(8).padEnd(5_000_000, 'large ');
-/** Where the published client would do its own slow work once more; still too much for one delivery. */
+/** For cases in which the published client repeats its own slow work. It still exceeds a single delivery. */
 const LARGE_ENOUGH = LARGE.slice(0, 1_500_000);
 /** Room for an error with its text in its message and in its stack. */
 const LIMIT = 12 * 1024 * 1024;

@@ -158,7 +158,7 @@ describe('the log of runs', function () {
         ['done', 'STEP_SUCCESS'],
         ['wait', 'STEP_PROGRESS'],
       ]);
-      // It is under way before it is waited for.
+      // The step is in progress before its wait is registered.
       expect(groupOf(run)[1]?.waitTimeoutDeadline).to.not.equal(undefined);
     });
     const [, wait] = groupOf(run) as [StepLog, StepLog];

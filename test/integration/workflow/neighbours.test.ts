@@ -86,7 +86,7 @@ describe('parallel steps of which one fails the run', function () {
       const messages = posts.map(({ headers }) => headers['upstash-message-id']);
       expect(new Set(messages).size, told(url)).to.equal(messages.length);
       expect(posts.map(({ headers }) => headers['upstash-retried'])).to.deep.equal(messages.map(() => '0'));
-      // The one that is refused may be the first to be asked, and the run over before the other is.
+      // The refused step may be requested first, and the run may end before the request of the other one.
       const plans = posts.flatMap(planOf);
       expect(
         plans.filter((step) => step === 2),

@@ -35,7 +35,7 @@ describe('compatibility of workflows', function () {
     const url = stand.serve('group', (context) =>
       Promise.all(['a', 'b', 'c', 'd'].map((name) => context.run(name, () => name))),
     );
-    // Entries of the others come while each first attempt of a member is refused.
+    // Entries of other members arrive while the first attempt of each member is refused.
     stand.app.fault(url, {
       does: 'refuse',
       times: 4,

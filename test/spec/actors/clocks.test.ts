@@ -172,7 +172,7 @@ describe('a process with a wrong clock', () => {
       expect(await other.run('SET soon v PX 500')).to.equal(OK);
       await stand.time.advance(1000);
       expect(await other.run('GET soon')).to.equal(null);
-      // Put right, it may own again.
+      // With a correct clock it may own shards again.
       owner.aheadMs -= aheadMs;
       await stand.time.advance(TIMES.takeoverMs + 4000);
       expect(owner.clocks.isExcluded).to.equal(false);

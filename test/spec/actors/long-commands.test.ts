@@ -123,7 +123,7 @@ describe('a command that runs in slices', () => {
       await done(ask({ ...OTHER, commands: [['SET', 'a', '1']] }));
       served += 1;
     }
-    // Each has some ten slices; between two of them there was always room for the other tenant.
+    // Each command has about ten slices, and the other tenant is served after each of them.
     expect(served).to.be.greaterThan(8 * 5);
   });
 
@@ -264,7 +264,7 @@ describe('a command that runs in slices', () => {
     });
 
     it('is undone when one of its commands is stopped', async () => {
-      // It changes more than is kept to undo a script alone.
+      // It changes more data than the undo log of a script may hold.
       const changes = "local s=string.rep('x',2^23) for i=1,10 do redis.call('hset','half','f',s) end";
       const endless = ['EVAL', `${changes} while true do (function() end)() end`, '0'];
       await done(ask({ commands: [['SET', 'kept', '1']] }));

@@ -57,7 +57,7 @@ describe('ownership of a shard', () => {
     const other = owner === first ? second : first;
     await owner?.run('SET a 1');
     const stopped = owner?.host.stop();
-    // A look of the successor, by which it begins to follow, another one to say that it has, and the news of the release.
+    // The successor needs one look to begin to follow, one to report that it follows, and then the message of the release.
     await stand.time.advance(700);
     expect(stand.owners()).to.deep.equal([other]);
     await stopped;
@@ -80,7 +80,7 @@ describe('ownership of a shard', () => {
     expect(stand.owners()).to.deep.equal([second]);
     const { replayed } = second.host.actorOf(SHARD) as NonNullable<ReturnType<typeof second.host.actorOf>>;
     expect(replayed.entries).to.be.above(100);
-    // Of 100 ms between two looks, and the claim.
+    // The entries of the 100 ms between two looks, and the claim.
     expect(replayed.afterClaim).to.be.within(1, 40);
     expect(await first.run('INCR moved')).to.equal(count + 1);
     expect(await second.run('GET key-49')).to.equal('1');
@@ -202,7 +202,7 @@ describe('ownership of a shard', () => {
   ] as const) {
     it(`allows no writes before the read lease of a silent owner has expired, when that owner ${sign} after it was looked at`, async () => {
       const { owner, other } = await twoProcesses();
-      // It is not heard, and goes on renewing by itself.
+      // The owner's messages do not arrive, and it continues to renew its lease.
       if (sign === 'stored something') owner.kill();
       else owner.disconnect();
       await stand.time.advance(TIMES.takeoverMs / 2);
@@ -269,7 +269,7 @@ describe('ownership of a shard', () => {
     expect([...lagging.host.lookFailures().values()]).to.deep.equal([
       `${SHARD}: the message at position 2 cannot be read`,
     ]);
-    // Any answer of the journal begins the time again.
+    // Any answer of the journal starts the waiting time again.
     journal.readAt = async () => {
       throw new MillraceError('JOURNAL_UNAVAILABLE', 'no connection');
     };
@@ -350,7 +350,7 @@ describe('placement', () => {
     const without = sessions.slice(0, 3);
     const before = shards.map((shard) => rendezvousOwner(shard, without, (session) => places.get(session)));
     expect(owners.map((session) => (session === 'node-d' ? 'node-a' : session))).to.deep.equal(before);
-    // One of an older version decides by sessions, and the others must agree.
+    // A process of an older version places shards by sessions only, so the others must do the same.
     places.delete('node-b' as SessionId);
     expect(shards.map(owner)).to.deep.equal(shards.map((shard) => rendezvousOwner(shard, sessions)));
   });

@@ -210,7 +210,7 @@ describe('the relay of a trigger', () => {
     await step(NEXT, 'open', '5');
     stand.ask(actor, { partition: NEXT, commands: [['SET', 'k1', 'later']] });
     await stand.settle();
-    // This relay does not know yet that its journal has an end.
+    // This relay has not received the end position of its journal yet.
     await step(OLD, 'empty', '6');
     layout = { firstPartition: 1, partitions: 1, former: { firstPartition: 0, partitions: 1, starts: [], ends } };
     start();

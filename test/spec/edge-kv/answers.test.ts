@@ -42,7 +42,7 @@ describe('edge/kv: large answers', () => {
   });
 
   it('count until they are read: a tenant that does not read is refused further ones, and other tenants are not', async () => {
-    // Half of it is the most for one tenant, and a quarter for one answer: more than the system keeps for a socket.
+    // One tenant may use half of it, and one answer a quarter: more than the kernel buffers for a socket.
     const slow = new ByteBudget(80_000_000);
     const crowded = await new KvEndpointHarness({ budget: slow }).start();
     const sockets: net.Socket[] = [];

@@ -81,7 +81,7 @@ describe('edge/kv: connections with plain requests', () => {
       expect(ours).to.match(/^HTTP\/1\.1 \d/);
       expect(plainly(ours)).to.equal(plainly(nodes));
       const ourDate = Date.parse(/^Date: (.*)\r$/m.exec(ours)?.[1] as string);
-      // It has seconds, and is made once a second.
+      // The date has whole seconds, and is updated once a second.
       expect(ourDate).to.be.within(askedAtMs - 2_000, Date.now());
     });
   }

@@ -93,7 +93,7 @@ describe('edge/kv: HTTP as bytes', () => {
 
   it(`more than ${maxHeadersCount} headers are refused, so that none is lost, not even the length of the body`, async () => {
     const headers = (count: number) => Array.from({ length: count }, (_, i) => `X-${i}: 1\r\n`).join('');
-    // Four are there in any case.
+    // Each request has four other headers.
     const request = (count: number) =>
       `POST /set/counted HTTP/1.1\r\n${AUTH}${headers(count - 4)}${CLOSE}Content-Length: 5\r\n\r\nvalue`;
     expect(statuses(await face.raw(request(maxHeadersCount)))).to.deep.equal(['200']);

@@ -217,7 +217,7 @@ describe('edge/queue: messages', () => {
         filter: {
           topicName: ['g'],
           queueName: ['q'],
-          // As they were given, and as they are called.
+          // URLs as the client wrote them, and in the form that is called.
           url: ['https://a.example/?x=1,2', 'https://b.example', 'https://b.example/'],
           host: ['a.example'],
           path: ['/a', '/b'],

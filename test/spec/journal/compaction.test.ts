@@ -168,7 +168,7 @@ describe('journal: the memory of a compaction', () => {
           yield segment;
         }
       };
-      // The last that is asked of it, when it was written down or loaded to be compared.
+      // The digest is the last call to a fold, after it was written, or loaded for the comparison.
       fold.digest = () => {
         inWork -= 1;
         return digest.call(fold);
@@ -193,7 +193,7 @@ describe('journal: the memory of a compaction', () => {
     const job = { shard: SHARD, clusterId: CLUSTER, upToPosition: world.history.head.position };
     const { manifest } = await compactShard(world.ports, job, watched, limits);
     expect((await manifestOf(world, manifest)).partitions.flatMap(({ segments }) => segments)).to.have.length.above(8);
-    // Of the partition that stays loaded less than a quarter of a step is still pending.
+    // Of the partition that stays loaded, less than a quarter of a step is pending.
     expect(most.applied).to.be.within(0.75 * limits.stepBytes, limits.stepBytes + entryBytes);
     expect(most.unwritten).to.be.most(2);
   });
@@ -213,7 +213,7 @@ describe('journal: the memory of a compaction', () => {
       return replayFold();
     };
     const { manifest } = await compactShard(world.ports, await write(40), counted, limits);
-    // And once more to be compared.
+    // A second fold is made for the comparison.
     expect(made).to.equal(2);
     expect((await manifestOf(world, manifest)).partitions[0]?.keys).to.equal(80);
   });
@@ -394,7 +394,7 @@ describe('journal: damaged snapshots', () => {
 
   it('that read back differently are not made', async () => {
     const world = await livelyWorld();
-    // Forgets one key of every segment it is asked to load.
+    // A fold that forgets one key of every segment that it loads.
     const forgetful: typeof replayFold = () => {
       const fold = replayFold();
       const { applyInSlices } = fold;

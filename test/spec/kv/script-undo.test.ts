@@ -122,7 +122,7 @@ class Stand {
 }
 
 describe('key-value: a stopped script', () => {
-  // Those two are not for scripts.
+  // The programs `scripting` and `function` are left out: a script cannot run their commands.
   const others: readonly (readonly [string, Program])[] = [
     ['json', json],
     ['array', arrayProgram],

@@ -211,7 +211,7 @@ describe('key-value commands: longer streams', () => {
       ['XTRIM s MAXLEN ~ 950 LIMIT 100 DELREF', 50, false],
       ['XTRIM s MINID ~ 151-1 LIMIT 199 ACKED', 100, false],
       ['XTRIM s MINID ~ 151-1 LIMIT 200 ACKED', 150, false],
-      // Of the first node one is read and pending no longer: the second does not fit any more.
+      // Only one entry of the first node is acknowledged. The second node would exceed LIMIT.
       ['XTRIM s MAXLEN ~ 0 LIMIT 100 ACKED', 1, true],
     ] as const) {
       const bench = filled(1000);
@@ -274,7 +274,7 @@ describe('key-value commands: longer streams', () => {
       const bench = filled(entries);
       const kept = entries / 2;
       bench.line('XGROUP CREATE s g 0');
-      // Names that are also words of the commands that make it again.
+      // Names that are also words of the commands that restore the stream.
       bench.line('XGROUP CREATE s ENTRIESREAD 0');
       bench.line('XGROUP CREATE s - 0');
       bench.line(`XREADGROUP GROUP g c COUNT ${kept} STREAMS s >`);

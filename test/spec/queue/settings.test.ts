@@ -180,7 +180,7 @@ describe('the settings of a publish', () => {
         ['Content-Type', 'application/json'],
         ['X-Github-Event', 'push'],
         ['Cookie', 'a=b'],
-        // The face has taken out the one that opens the queue.
+        // The endpoint has removed the Authorization header with the queue's token.
         ['Authorization', 'Bearer theirs'],
       ];
       expect(parse({ ...headers, 'svc-header-forward': 'true' }).settings.header).to.deep.equal(expected);

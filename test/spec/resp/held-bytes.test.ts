@@ -98,7 +98,7 @@ describe('RESP: the memory of connections', () => {
     const count = 16 * KIB;
     waiting.send(echo.repeat(count));
     await eventually(() => expect(budget.bytesOf('db-first')).to.be.above(maxPendingBytes));
-    // Reads come in pieces of at most so many bytes: one more may have been on its way.
+    // A read returns at most so many bytes, and one more read may have been in progress.
     const pieceBytes = 64 * KIB;
     for (let look = 0; look < 200; look += 1) {
       await ping(other);
@@ -194,7 +194,7 @@ describe('RESP: the memory of connections', () => {
     const keys = Array.from({ length: 30 }, (_, i) => `${i}:${'k'.repeat(20 * KIB)}`);
     for (const key of keys) client.send(encodeCommand(['GET', key]));
     const told = () => client.unread.filter((message) => message.startsWith('>'));
-    // An eighth of it all is for the keys of one database: so many have room there.
+    // An eighth of the budget is for the keys of one database, which is room for this many.
     await eventually(() => expect(client.unread).to.have.length(30 + 30 - 6));
     expect(told()[0]).to.contain('invalidate').and.to.contain('0:kkk');
     expect(told()).to.have.length(30 - 6);

@@ -223,7 +223,8 @@ describe('RESP: connections', () => {
     client.send(encodeCommand(['GET', 'k']).repeat(3_000));
     const count = () => face.owner.requests.reduce((sum, { commands }) => sum + commands.length, 0);
     await eventually(() => expect(count()).to.be.above(0));
-    // A round trip of another connection: time enough to ask for more, had it not been held up.
+    // Fifty round trips of another connection: more requests would reach the owner in that time if the client were not held
+    // up.
     const other = await face.client();
     for (let i = 0; i < 50; i += 1) await other.call('ECHO', 'x');
     expect(count()).to.be.below(3_000);

@@ -98,7 +98,7 @@ describe('writes of documents at their owner', () => {
         expect(allCommands().filter((row) => row.name === name)).to.deep.equal([]);
         expect(await run('COMMAND', 'INFO', name)).to.deep.equal([null]);
         expect(() => AclUser.of(`+${name.toLowerCase()}`)).to.throw(RuleError);
-        // Owners know it.
+        // Owners find the command.
         expect(findCommand([name])?.name).to.equal(name);
       });
     }

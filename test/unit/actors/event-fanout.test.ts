@@ -151,7 +151,7 @@ describe('the registrations that a process sends to owners', () => {
     asked[0]?.fail();
     expect(await first).to.equal('refused');
     await settled();
-    // The owner may know of it or not.
+    // The refused request may have reached the owner, so it is repeated.
     expect(asked.slice(1).map(countsOf)).to.deep.equal([{ a: 1, b: 1 }]);
     asked[1]?.answer();
     expect(await second).not.to.equal('refused');

@@ -39,7 +39,7 @@ describe('metrics', () => {
         histogram.observe(at / COUNT);
       }
     };
-    // A boxed number alone takes more than a byte. On a machine that does much else the engine compiles it a while later.
+    // A boxed number needs more than a byte. On a busy machine V8 compiles the function later.
     await eventually(() => expect(bytesAllocatedBy(work)).to.be.below(COUNT));
     for (const odd of [Number.NaN, Number.POSITIVE_INFINITY, -1, 0, 1e300]) {
       expect(() => histogram.observe(odd)).not.to.throw();
@@ -177,7 +177,7 @@ describe('metrics', () => {
     const beganMs = performance.now();
     const watch = new ProcessWatch(metrics.registry);
     try {
-      // Two looks find the loop idle.
+      // Two measurements with an idle loop.
       await new Promise((resolve) => setTimeout(resolve, 1100));
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1200);
       await eventually(async () => {

@@ -10,7 +10,7 @@ describe('randomness', () => {
       for (const count of [8, 18, 28, 32]) {
         const bytes = random.bytes(count);
         expect(bytes.length).to.equal(count);
-        // Eight bytes that are there already would be the same ones.
+        // Two equal groups of eight bytes would make the set smaller.
         seen.add(Buffer.from(bytes.subarray(0, 8)).toString('hex'));
       }
     }

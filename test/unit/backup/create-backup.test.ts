@@ -101,7 +101,7 @@ describe('backup: create', () => {
     world.objects = onGet(world.memoryObjects, async (name) => {
       if (!name.includes('/segment/') || sweeps > 1) return;
       sweeps += 1;
-      // Two more snapshots let go of the first.
+      // Two further snapshots, after which the first one is removed.
       for (let i = 0; i < 2; i += 1) {
         await history.batch({ [ALPHA]: [`SET sweep ${sweeps}.${i}`], [BETA]: [`SET sweep ${sweeps}.${i}`] });
         await world.compact(history);
@@ -283,7 +283,7 @@ describe('backup: verify', () => {
     expect(found).to.deep.equal(names);
     expect(applied).to.be.within(2000, 3000);
     expect(Math.max(...appliedByRead.values())).to.be.below(1000);
-    // Once to follow the chain, then for each step.
+    // One read follows the chain, and each step has another.
     expect(reads).to.equal(1 + appliedByRead.size);
     expect(appliedByRead.size).to.equal(3);
   });

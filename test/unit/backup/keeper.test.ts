@@ -180,7 +180,7 @@ describe('keeping backups of databases', () => {
     for (const heard of [undefined, new Set<BackupId>()]) {
       world.known = heard;
       await world.kept(`one ${heard?.size}`);
-      // When the next one has ended, all that follows the one before is done.
+      // The work that follows the first backup is done once the second one has ended.
       await world.kept(`two ${heard?.size}`);
       expect(await world.names()).to.include('backup/orphan/0/0');
     }

@@ -74,7 +74,7 @@ describe('backup: restore', () => {
     expect(audit.findings).to.deep.equal([]);
     expect(audit.anchoredBy).to.equal('snapshot');
 
-    // As the next owner: a claim, and a section that follows the last one that was backed up.
+    // Acts as the next owner: a claim, and a section that follows the last one of the backup.
     const stored = await new SnapshotStore(target.objects, silentLog).newest(shard);
     const alpha = stored?.manifest.partitions.find(({ name }) => name === ALPHA);
     expect(alpha?.index).to.equal(2);

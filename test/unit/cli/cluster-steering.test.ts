@@ -24,7 +24,7 @@ const nobody = async (): Promise<never> => {
   throw new Error('steering asks nobody to raise a level');
 };
 
-/** @param follows wishes are followed after this many looks */
+/** @param follows the number of status reads after which the processes follow the wishes */
 function stand(follows = Number.POSITIVE_INFINITY) {
   const time = new ManualTime();
   const leases = new MemoryLeaseStore();

@@ -162,7 +162,7 @@ describe('infra: systemd units', () => {
         return copy;
       });
       const verified = analyzed('verify', ...copies) ?? this.skip();
-      // It reads units of the machine too, and has its opinion of those.
+      // systemd-analyze also reads units of the machine and reports their problems.
       const ours = `${verified.stdout}${verified.stderr}`.split('\n').filter((line) => line.includes('millrace'));
       expect(ours).to.deep.equal([]);
       expect(verified.status).to.equal(0);

@@ -116,7 +116,7 @@ describe('the audit of snapshots', () => {
     );
     expect((await verifyShard(world.ports, SHARD)).findings).to.deep.equal([]);
     const { findings } = await audit(world);
-    // The one made of it, too: entries and forged state together do not give the third.
+    // The snapshot that was made from it differs too: later entries on the forged state do not give the third snapshot.
     expect(findings.map(({ partition, position: at }) => [partition, at])).to.deep.equal([[ALPHA, position]]);
     expect(findings[0]?.reason).to.match(/has another state of kv:db-a+:0 than its entries give$/);
   });
@@ -185,7 +185,7 @@ describe('the audit of snapshots', () => {
     const [first] = await manifests(world.objects);
     const { memoryObjects } = world;
     const name = first?.name as string;
-    // The owner prunes between the look at the manifests and that at their segments: manifests go first.
+    // The owner prunes after the manifests are listed and before their segments are read; manifests are deleted first.
     const racing = Object.assign(Object.create(memoryObjects) as ObjectStore, {
       get: async (object: string) => {
         if (object === first?.manifest.partitions[0]?.segments[0]?.object) {

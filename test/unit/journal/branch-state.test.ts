@@ -114,7 +114,7 @@ describe('the first state of a branch', () => {
       get: async (name) => {
         if (name !== gone) return objects.get(name);
         looks += 1;
-        // The first look reads the manifest, the second one is after the references.
+        // The first read is that of the manifest, the second one follows the references.
         return looks === 2 ? undefined : objects.get(name);
       },
     };

@@ -119,7 +119,7 @@ describe('the rules of writing documents', () => {
       const text = 'x'.repeat(BOUNDS.indexBytes - 1);
       expect(keys.do(upsert, 'a', '9', '1', `${text}x`)).to.deep.equal({ changes: [], answer: ['bytes', 1, 0, 0] });
       expect(keys.answer(upsert, 'a', '9', '1', text)).to.deep.equal(['done', 1, 1, BOUNDS.indexBytes]);
-      // The engine's hash holds both for a moment.
+      // The engine's hash has both values for a moment.
       expect(keys.answer(upsert, 'a', '9', '1', '')[0]).to.equal('bytes');
     });
 

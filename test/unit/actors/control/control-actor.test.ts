@@ -140,7 +140,7 @@ describe('control view', () => {
   });
 
   describe('while its stream is silent', () => {
-    /** A copy that was fresh, and receives no more of its stream. */
+    /** A copy that was up to date, and receives no further messages of its stream. */
     async function cutOff() {
       const installation = await installed();
       const view = installation.newView('edge', undefined, 'is-asked');
@@ -260,7 +260,7 @@ describe('control view', () => {
     const { time, journal } = installation;
     const monotonicMs = time.monotonicMs.bind(time);
     time.monotonicMs = () => monotonicMs() + 10_000;
-    // The end of the journal cannot be learned: the first message heard is not the last one there is.
+    // The end of the journal is unknown here, so the first received message is not the last one.
     const tail = journal.tail.bind(journal);
     const held: (() => void)[] = [];
     journal.tail = (shard) => new Promise((resolve) => held.push(() => resolve(tail(shard))));

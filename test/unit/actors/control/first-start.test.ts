@@ -112,7 +112,7 @@ describe('the first start', () => {
     const winner = new MemoryKeeper();
     const { database } = await firstStart(options(control, winner));
     const loser = new MemoryKeeper();
-    // It was killed between writing its file and hearing that it came second.
+    // The process was killed after it wrote its file and before it learned that another one was first.
     loser.file = completeCredentials({}, random);
     await firstStart(options(control, loser));
     expect(loser.file).to.deep.equal(winner.file);

@@ -117,7 +117,7 @@ describe('management access', () => {
   it('acts for the account that the key was made for, with the role of its person, until the membership or the key ends', async () => {
     await team();
     await ask(key('books', { email: 'anna@b.example', account: TEAM, isReadOnly: true }));
-    // The answer came when the edge knew.
+    // The answer arrives after the edge has received the change.
     expect(shown('anna@b.example', 'secret books')).to.deep.equal({
       rights: [...BUILT_IN_ROLES.finance],
       email: 'anna@b.example',

@@ -15,7 +15,8 @@ describe('coalesced timers', () => {
           const lateMs = (beats[at] as number) * BEAT_MS - (nowMs + delayMs);
           expect(Math.abs(lateMs)).to.be.at.most(delayMs / 2);
         }
-        // Every other beat takes such delays. 20 ms apart, they are at one of these beats, or at two that follow each other.
+        // Timers with such delays use every second beat. If they are 20 ms apart, they fall on one beat or on two successive
+        // ones.
         const [first, last] = [Math.min(...beats), Math.max(...beats)];
         expect([0, 2]).to.include(last - first);
       }),

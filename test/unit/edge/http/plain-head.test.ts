@@ -111,7 +111,7 @@ describe('edge/http: the head of a plain request', () => {
     const heads = new PlainHeads(LIMITS);
     expect(heads.read(GET)).to.include({ method: 'GET', url: '/get/a', bodyBytes: 0 });
     expect(heads.read(POST)).to.include({ method: 'POST', url: '/set/a', bodyBytes: 3 });
-    // The same headers as of the one before.
+    // Another URL with the headers of the request before.
     expect(heads.read('POST /set/b HTTP/1.1\r\nHost: x\r\nContent-Length: 3')).to.include({
       url: '/set/b',
       bodyBytes: 3,

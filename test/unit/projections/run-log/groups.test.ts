@@ -117,7 +117,7 @@ describe("a run's record", () => {
         },
       ],
     });
-    // While the next attempt is under way there is no time to be waited for.
+    // There is no next delivery time while the next attempt runs.
     spec.pass(5000);
     const [, trying] = (await log.run()).groups;
     expect(trying?.type === 'next' && trying.deliveries[0]).to.deep.include({

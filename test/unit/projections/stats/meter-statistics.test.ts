@@ -136,7 +136,7 @@ describe('statistics of databases', () => {
     const ask = () => model.database(DATABASE, '1h', now);
     expect((await ask()).behind).to.equal(undefined);
     await stand.close(model);
-    // A journal that is there and is not heard.
+    // A journal that exists and delivers no entries.
     journal.follow = () => ({ stop: () => undefined });
     const deaf = stand.begin();
     await stand.counted(deaf);

@@ -341,7 +341,7 @@ describe('statistics of queues', () => {
       const model = await stand.open();
       const { messages, dlqMessages, bandwidthBytes } = await model.account(ACCOUNT, '1h', NOW);
       expect([sum(messages.created), sum(messages.delivered), dlqMessages]).to.deep.equal([2, 1, 1]);
-      // The one that died accepted, the one that lived sent, the new one accepted.
+      // Bytes of three messages: the failed one as accepted, the delivered one as sent, the new one as accepted.
       expect(sum(bandwidthBytes)).to.equal(10 + 100 + 1);
       expect(model.status().incompleteShards).to.deep.equal([QUEUE_SHARD]);
     });

@@ -356,7 +356,7 @@ describe('statistics in snapshots', () => {
     stand = new StatsStand();
     try {
       stand.nowMs = older.nowMs;
-      // Let the new journal go further than the one that was counted: positions alone would not tell them apart.
+      // The new journal is longer than the counted one, so that positions alone cannot distinguish them.
       const atMs = MONDAY + 6 * HOUR;
       for (let number = 0; number < 25; number += 1) {
         await stand.meter(atMs, { rows: [kvRow({ commands: 2, commandCounts: [['GET', 2]] })] }, 'c');

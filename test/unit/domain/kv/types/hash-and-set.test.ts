@@ -42,7 +42,7 @@ describe('small hashes and sets', () => {
         return [hash, set];
       }),
     );
-    // Each would keep half a megabyte.
+    // If a small value kept its large source alive, each would hold half a megabyte.
     expect(held).to.be.below(count * 64 * 1024);
   });
 });
