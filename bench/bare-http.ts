@@ -70,7 +70,7 @@ class BareConnection {
   }
 }
 
-/** Of one connection, each when it is whole. */
+/** Calls `take` with each complete message of a connection. */
 function onMessages(socket: Socket, take: (message: BareMessage) => void): void {
   let rest: Buffer = Buffer.alloc(0);
   socket.on('data', (chunk: Buffer) => {

@@ -44,7 +44,7 @@ export class BullQueue {
     return this.queue.obliterate({ force: true });
   }
 
-  /** It begins at a message. */
+  /** The worker begins when its parent sends a message. */
   worker(concurrency: number): Promise<Child> {
     const args = [WORKER, `${this.redis.port}`, QUEUE, `${concurrency}`];
     return Child.start(process.execPath, args, { readyWhen: /^ready/, withChannel: true });

@@ -19,7 +19,7 @@ const WANTED = new RegExp(process.env.CLUSTER ?? '.');
 const QUICK: readonly FaultName[] = ['join', 'leave', 'NATS connection lost for an instant'];
 
 interface Goal {
-  /** Of the gap in the shards that were moved, or struck. */
+  /** The part of the gap in shards that were moved, or whose owner failed. */
   readonly gapMs?: number;
   readonly worstMs?: number;
   /** Time from the moment when the broken part could work again. */

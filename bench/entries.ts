@@ -17,7 +17,7 @@ const COMMANDS = sized(4000, 500);
 const IDLE_MS = 2000;
 const KEYS = 1000;
 const VALUE = 'v'.repeat(64);
-/** Of /proc/<pid>/task/<tid>/stat, counted from the state: hundredths of a second outside the kernel. */
+/** Field of /proc/<pid>/task/<tid>/stat, counted from the state: hundredths of a second outside the kernel. */
 const USER_FIELD = 11;
 const MS_PER_TICK = 10;
 
@@ -66,7 +66,7 @@ export const entries: Bench = {
   },
 };
 
-/** Of the main thread for each command, microseconds. */
+/** Processor time of the main thread for each command, microseconds. */
 async function cost(pid: number, idle: Spent, ask: (key: string) => Promise<unknown>): Promise<Cost> {
   const busy = await spent(pid, async () => {
     for (let i = 0; i < COMMANDS; i += 1) await ask(`key:${String(i % KEYS).padStart(12, '0')}`);
@@ -79,7 +79,7 @@ async function cost(pid: number, idle: Spent, ask: (key: string) => Promise<unkn
   };
 }
 
-/** Of the main thread, milliseconds. */
+/** Processor time of the main thread, milliseconds. */
 async function spent(pid: number, action: () => Promise<unknown>): Promise<Spent> {
   const [atMs, all, user] = [performance.now(), await ranMs(pid), await ranOutsideKernelMs(pid)];
   await action();

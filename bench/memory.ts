@@ -43,7 +43,7 @@ export const memory: Bench = {
     if (isWrkMissing()) return { figures: [], skipped: ['memory: wrk is not installed'] };
     const millrace = await Millrace.create();
     try {
-      // More often than by default, so that the minute has a snapshot in it.
+      // Below the default, so that a snapshot falls into the minute.
       await millrace.start({ nodeFlags: ['--expose-gc'], env: { MILLRACE_SNAPSHOT_BYTES: '64MiB' } });
       const before = await millrace.probe('collect');
       const loadMs = await load(millrace, KEYS, progress);

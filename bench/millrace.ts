@@ -81,7 +81,7 @@ export class Millrace {
     return this.#running.ready?.[1] as string;
   }
 
-  /** Of the message queue. */
+  /** The URL of the message queue. */
   get queueUrl(): string {
     return this.#running.ready?.[2] as string;
   }

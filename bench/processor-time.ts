@@ -10,7 +10,7 @@ export async function childrenOf(pid: number): Promise<readonly number[]> {
   return text.split(' ').filter(Boolean).map(Number);
 }
 
-/** Of whole processes so far, milliseconds. */
+/** Processor time of whole processes so far, milliseconds. */
 export async function ranMsOf(pids: readonly number[]): Promise<number> {
   const texts = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/stat`, 'utf8')));
   return texts.reduce((sum, text) => {

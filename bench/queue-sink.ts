@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 export type SinkMode =
   | { readonly kind: 'count' }
   | { readonly kind: 'latency' }
-  /** So many messages of each key are awaited; from `release` on, progress is compared at every tenth of the way. */
+  /** Awaits this number of messages of each key; from `release` on, progress is compared at every tenth of the way. */
   | { readonly kind: 'keys'; readonly keys: number; readonly perKey: number };
 
 export type SinkQuestion =
@@ -25,9 +25,9 @@ export interface SinkReport {
   readonly count: number;
   readonly firstMs: number;
   readonly lastMs: number;
-  /** Of `latency`: from the body's time to the arrival, ascending. */
+  /** For `latency`: from the body's time to the arrival, ascending. */
   readonly latenciesMs: readonly number[];
-  /** Of `keys`: most progress by least, at each tenth of the way that has been reached. */
+  /** For `keys`: the most progress divided by the least, at each tenth of the way that has been reached. */
   readonly tenths: readonly Tenth[];
 }
 

@@ -13,7 +13,7 @@ const ROUNDS = sized(5, 1);
 /** With one command at a time the kernel's scheduling dominates, so more rounds are needed for a stable median. */
 const ROUNDS_ONE_BY_ONE = sized(9, 1);
 const KEYS = 10_000;
-/** Of its requests, how many a round makes. */
+/** The part of a workload's requests that a round makes. */
 const SHARE = sized(1, 0.05);
 const MEMBERS = sized(1_000_000, 20_000);
 const MEMBERS_AT_ONCE = 1_000;

@@ -31,7 +31,7 @@ export function searchCommandFigures(documents: readonly Stored[], texts: Search
   const indexedMs = processorMs(() => engine.searches.workUntil(() => false));
   const twoWords = Array.from({ length: QUERIES }, () => texts.text(2));
   const sqlite = new SqliteTexts(documents);
-  // Both in turn, so that each meets the same machine.
+  // Both run in turn, so that other load of the machine affects both.
   const [ours, theirs]: [number[], number[]] = [[], []];
   for (const words of twoWords) {
     const filter = JSON.stringify({ $and: words.split(' ').map((word) => ({ text: { $eq: word } })) });

@@ -120,7 +120,7 @@ function processorTime(name: string, costs: readonly Cost[]): Figure {
 
 interface Cost {
   readonly ms: number;
-  /** Of all threads of this process. */
+  /** Processor time of all threads of this process. */
   readonly processorMs: number;
 }
 

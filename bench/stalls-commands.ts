@@ -12,7 +12,7 @@ const MEMBERS = sized(200_000, 20_000);
 const ENTRIES = sized(100_000, 5000);
 export const DOCUMENT_BYTES = sized(10, 1) * 1024 * 1024 - 1024;
 const FIELDS_OF_AN_ENTRY = 100;
-/** They are made to expire in less time than that takes. */
+/** Fewer keys: the commands that set the time of expiry must finish before it comes. */
 const EXPIRING = Math.min(KEYS, 200_000);
 const RECOVERY_MS = 60_000;
 
@@ -26,7 +26,7 @@ const words = numbered(WORDS, (i) => `word:${i}`);
 const members = numbered(MEMBERS, (i) => `member:${i}`);
 const long = 'l'.repeat(DOCUMENT_BYTES);
 
-/** So many bytes of JSON: objects of few members, as of a table's rows. */
+/** JSON of this size: objects with few members, like rows of a table. */
 export function documentOf(bytes: number): string {
   const row = (i: number) => `{"id":${i},"name":"row ${i}","is":true,"tags":["a","b"],"at":{"x":${i / 7},"y":null}}`;
   const rows: string[] = [];
@@ -43,7 +43,7 @@ const ask =
   (...command: Words) =>
   (stand: StallStand) =>
     stand.link.ask(...command);
-/** One command, its bytes made before. */
+/** A command that is encoded before the measurement. */
 function command(name: string, asked: Words, ...before: readonly Words[]): Stall {
   return { name, before: (stand) => all(stand, before), work: sent(asked) };
 }

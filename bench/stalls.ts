@@ -28,7 +28,7 @@ class Stand {
     return new Stand(millrace, await LargeLink.open(millrace.respPort, PASSWORD));
   }
 
-  /** As after a crash; loading the program is not counted. */
+  /** Restarts the process with a kill -9; the time of loading the program is not counted. */
   async restart(): Promise<void> {
     this.link.close();
     await this.millrace.stop('SIGKILL');

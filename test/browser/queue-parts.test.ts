@@ -36,7 +36,7 @@ describe('console: queues, groups, schedules and keys', function () {
       cron: '0 8 * * 1',
       body: 'tick',
     });
-    // It ticks while the other tests run.
+    // The schedule ticks while the other tests run.
     const minutely = { scheduleId: 'minutely', destination: stand.sink.url('/minutely'), cron: '* * * * *' };
     await stand.client.schedules.create(minutely);
     await stand.call('POST', '/v2/flowControl/shown/pin?parallelism=3');

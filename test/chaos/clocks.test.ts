@@ -48,7 +48,7 @@ class Timed {
     }, SLOW);
   }
 
-  /** It ends when it should. */
+  /** Waits until the key expires, which must be in time. */
   async ends(through: MillraceProcess, key: string): Promise<void> {
     const endMs = this.#ends.get(key) as number;
     for (;;) {

@@ -26,7 +26,7 @@ import { replayLine, seededRandom, seedOfThisRun } from '../support/seeded-rando
 type Victim = 'process' | 'server' | 'both' | 'server, then process' | 'compactor';
 
 const VICTIMS: readonly Victim[] = ['process', 'server', 'both', 'server, then process', 'compactor'];
-/** As many as CI has time for; more with CHAOS_KILLS. */
+/** The number that CI has time for; CHAOS_KILLS sets another. */
 const KILLS = Number(process.env.CHAOS_KILLS ?? '20');
 const ACKED_BETWEEN_KILLS = 150;
 /** All written keys are read after so many kills, and the newest ones after each. */

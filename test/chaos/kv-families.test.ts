@@ -22,7 +22,7 @@ const MS_FOR_A_KILL = 10_000;
 const ACKED_BETWEEN_KILLS = 150;
 const WORKERS = 4;
 const PAUSE_AFTER_FAILURE_MS = 30;
-/** Of fields and keys that are to be gone after a kill. */
+/** Time to live of fields and keys that must be gone after a kill. */
 const SHORT_MS = 150;
 
 /** One kind of collection: how an element is added, and how the elements are read in the end. */

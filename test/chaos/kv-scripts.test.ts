@@ -35,7 +35,7 @@ describe('a script that is killed after a write', function () {
   before(async () => {
     millrace = await startServed({
       MILLRACE_KV_SHARDS: '1',
-      // It is counted in work, of which each of nine scripts would have five seconds.
+      // The limit counts processor time, of which each of nine scripts would otherwise have five seconds.
       MILLRACE_SCRIPT_MS: '1000',
       // Scripts block the whole process, and its permissions become old during them.
       MILLRACE_CONTROL_STALE_MS: '5000',

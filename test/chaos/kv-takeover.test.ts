@@ -15,7 +15,7 @@ const BACK_TIMEOUT_MS = 25_000;
 const MS_FOR_A_KILL = 20_000;
 /** Elements pushed, published and added between two kills. */
 const STEPS_BETWEEN_KILLS = 60;
-/** So that the machine has room for the servers. */
+/** A pause between steps, which leaves processor time for the servers. */
 const PACE_MS = 1;
 const WAITERS = 3;
 const NOTHING_HAPPENED = /nothing was executed|was not executed|outcome=not-applied/;

@@ -11,7 +11,7 @@ import { PASSWORD } from '../support/millrace-process.js';
 import { QueueProcess } from '../support/queue-process.js';
 import { replayLine, seededRandom, seedOfThisRun } from '../support/seeded-random.js';
 
-/** As many as CI has time for; `OUTBOX_TRANSACTIONS=100000 OUTBOX_KILLS=1000` runs the full size. */
+/** The number that CI has time for; `OUTBOX_TRANSACTIONS=100000 OUTBOX_KILLS=1000` runs the full size. */
 const TRANSACTIONS = Number(process.env.OUTBOX_TRANSACTIONS ?? '1000');
 const KILLS = Number(process.env.OUTBOX_KILLS ?? '4');
 /** The mean time between a start and the next kill. */

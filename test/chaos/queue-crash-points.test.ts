@@ -319,7 +319,7 @@ function isOver({ event, shard }: Record<string, unknown>): boolean {
   return event === 'shard.ended' && shard === SHARD;
 }
 
-/** Of the schedule, and far enough away to be prepared for. */
+/** The next tick of the schedule that leaves enough time to prepare for it. */
 function nextTickMs(): number {
   return (Math.floor((Date.now() + 2 * JUST_BEFORE_MS) / MINUTE_MS) + 1) * MINUTE_MS;
 }

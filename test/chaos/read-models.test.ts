@@ -218,7 +218,7 @@ describe('read models of a process that is killed repeatedly', function () {
   });
 });
 
-/** Of an account, and of a database. */
+/** Counted values of an account, and of a database. */
 interface Counted {
   readonly dlq_message_count: number;
   readonly daily_net_commands: number;

@@ -53,7 +53,7 @@ describe('a rolling restart of three processes', function () {
     await endEverything();
   });
 
-  /** One command after the other, so that each has an entry of the journal. */
+  /** Writes one command after the other, so that each has its own journal entry. */
   async function write(token: string): Promise<void> {
     const client = new KvClient({ url: (stand.processes.get('a') as MillraceProcess).kvUrl, token });
     for (let at = 0; at < ENTRIES; at += 1) {

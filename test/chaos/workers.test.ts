@@ -30,7 +30,7 @@ describe('the supervisor of two workers', () => {
     expect([code, stdout.toString()]).to.deep.equal([0, 'all workers are replaced\n']);
   }
 
-  /** Of the workers that run now. */
+  /** Shards that the current workers have taken over. */
   async function takenShards(): Promise<number> {
     const counts = await stand.metric(/^millrace_takeovers_total\{/);
     return counts.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);

@@ -16,7 +16,7 @@ const FAULTS = 8;
 const SNAPSHOT_EVERY = 4;
 /** Programs that run at the same time. */
 const PROGRAMS_AT_ONCE = 25;
-/** Of answers. */
+/** The part of answers that is lost. */
 const LOSSES = 0.04;
 const ENDED_BETWEEN_FAULTS = 5;
 const PROGRESS_TIMEOUT_MS = 60_000;

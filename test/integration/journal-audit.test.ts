@@ -35,7 +35,7 @@ describe('the audit of an installation', function () {
       await millrace.kv.ask('SET', `key:${at % 25}`, `round ${round}, ${at}`);
       await millrace.kv.ask('ZADD', 'ranking', at, `member ${at % 7}`);
     }
-    // Larger than one message.
+    // The value is larger than one message.
     await millrace.kv.ask('SET', 'large', `${round}`.repeat(700_000));
     for (let at = 0; at < 40; at += 1) {
       const answer = await fetch(`${millrace.addresses.queue}/v2/publish/https://destination.example/`, {

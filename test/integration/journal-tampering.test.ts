@@ -28,7 +28,7 @@ const ALTERED = 20;
 interface Installation {
   readonly dataDir: string;
   readonly env: Environment;
-  /** Of the first database. */
+  /** The shard of the first database. */
   readonly shard: string;
 }
 

@@ -61,7 +61,7 @@ describe('a process in which four tenants run endless scripts', function () {
     return client;
   }
 
-  /** As the item of a pipeline. */
+  /** Sends a command as an item of a pipeline. */
   async function ask(client: KvClient, ...words: string[]): Promise<{ result?: unknown; error?: string }> {
     const outcome = await client.pipeline([words]);
     if (outcome.kind !== 'done') throw new Error(`${words[0]}: ${outcome.why}`);

@@ -8,7 +8,7 @@ const EMAIL = 'admin@tests.example';
 const KEY = 'mrk_key-of-the-tests-0123456789';
 const VALUE_BYTES = 500_000;
 const VALUE = 'x'.repeat(VALUE_BYTES);
-/** More than fits into the heap. */
+/** The heap has no room for this many. */
 const MAX_VALUES = 2000;
 /** Over REST; over RESP it is `OOM command not allowed …`. */
 const FULL = 'ERR DB capacity quota exceeded';
@@ -49,7 +49,7 @@ describe('a process whose memory a tenant fills', function () {
     small = new KvClient({ url: queue.millrace.kvUrl, token: ofSmall });
   }
 
-  /** As the item of a pipeline. */
+  /** Sends a command as an item of a pipeline. */
   async function ask(client: KvClient, ...words: string[]): Promise<{ result?: unknown; error?: string }> {
     const outcome = await client.pipeline([words]);
     if (outcome.kind !== 'done') throw new Error(`${words[0]}: ${outcome.why}`);

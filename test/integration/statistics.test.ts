@@ -357,7 +357,7 @@ describe('statistics of a known load', function () {
       const { queue, sink } = stand;
       const path = sink.path('under-kills');
       for (let round = 1; round <= KILLS; round += 1) {
-        // Some are refused: the process dies under them.
+        // Some of these calls fail, because the process is killed during them.
         const published = Array.from({ length: 150 }, () => queue.publish(sink.url(path), { body: 'hello' }));
         const ended = Promise.allSettled(published);
         await eventually(() => expect(sink.calls(path).length).to.be.at.least(round * 60), COUNTED);

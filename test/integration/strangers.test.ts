@@ -12,7 +12,7 @@ const UUID = '00000000-0000-4000-8000-000000000000';
 
 interface Heard {
   readonly text: string;
-  /** Of the body, until the connection was closed. */
+  /** Bytes of the body that were sent until the connection was closed. */
   readonly takenBytes: number;
 }
 

@@ -42,7 +42,7 @@ describe('console: many runs', function () {
   });
 });
 
-/** They wait for an hour. */
+/** Starts runs that wait for an hour. */
 async function startMany(flows: FlowsStand, count: number): Promise<void> {
   const one = { destination: flows.urls.quick, headers: { 'Svc-Label': 'many-runs', 'Svc-Delay': '1h' } };
   const answer = await fetch(`${flows.queueUrl}/v2/batch/trigger`, {

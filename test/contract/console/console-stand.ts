@@ -76,7 +76,7 @@ export class ConsoleStand extends ManagementHarness {
     return { cookie, csrf: String(shown?.csrf), shown, answer };
   }
 
-  /** As the console's own page asks. */
+  /** Sends a request with the headers of the console's own page. */
   asPage(
     { cookie, csrf }: Pick<SignedIn, 'cookie' | 'csrf'>,
     method: string,

@@ -5,7 +5,7 @@ import { FORMAT_LEVEL } from '../../../src/kernel/index.js';
 import { ManagementHarness } from '../../support/management-endpoint.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
-/** As examples have it. */
+/** The id that the examples of the documentation use. */
 const UNKNOWN = '00000000-0000-8000-8000-000000000000';
 
 /** The operations of the published API, including other methods and older paths of its clients. */

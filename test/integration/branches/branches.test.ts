@@ -15,7 +15,10 @@ import { QueueProcess } from '../../support/queue-process.js';
 
 const EMAIL = 'admin@tests.example';
 const KEY = 'mrk_key-of-the-tests-0123456789';
-/** As many keys as CI has time for; `UNDO_KEYS=30000` makes 100,000 writes of three authors, of which 30,000 delete a key. */
+/**
+ * The number of keys that CI has time for; `UNDO_KEYS=30000` makes 100,000 writes of three authors, of which 30,000 delete a
+ * key.
+ */
 const UNDO_KEYS = Number(process.env.UNDO_KEYS ?? '90');
 const UNDO_BATCH = 30;
 
@@ -98,7 +101,7 @@ describe('branches of databases', function () {
 
   const discard = ({ branch_id }: Branch) => ask('DELETE', `/v2/kv/branch/${branch_id}`);
 
-  /** Of the only partition. */
+  /** The digest of the database's only partition. */
   async function digestOf(uuid: string, at = new Date().toISOString()): Promise<string> {
     const environment = { ...(await embeddedEnvironment(queue.millrace.dataDir)), ...settings };
     const options = ['--database', databaseIdOfUuid(uuid) as string, '--at', at, '--json'];

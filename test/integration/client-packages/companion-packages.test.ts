@@ -25,7 +25,7 @@ describe('client packages: companions of the store and of vectors, on a process'
   });
   after(endEverything);
 
-  // Some packages have types of another build of the client: these are `never`.
+  // Some packages use types of another build of the client, so these types are `never`.
 
   describe('@upstash/ratelimit', () => {
     const LIMITERS = {

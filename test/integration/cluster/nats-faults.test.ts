@@ -116,7 +116,7 @@ describe('a fault of the NATS servers', function () {
     expect(failed).to.deep.equal([]);
   }
 
-  /** One on a shard that has none yet. */
+  /** Adds a database on a shard that has none yet. */
   async function addDatabase(at: MillraceProcess): Promise<void> {
     const { database_id: uuid, rest_token: token } = await eventually(async () => {
       const answer = await fetch(`${at.addresses.mgmt}/v2/kv/database`, {
@@ -142,7 +142,7 @@ describe('a fault of the NATS servers', function () {
     return new Map(streams.map(({ config, cluster }) => [config.name, cluster?.leader]));
   }
 
-  /** Has the stream led by that server. */
+  /** Makes that server the leader of the stream. */
   async function lead(stream: string, node: number): Promise<void> {
     const preferred = nats.nodes[node]?.name;
     await eventually(async () => {

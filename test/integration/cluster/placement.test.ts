@@ -17,7 +17,7 @@ const KEY = 'mrk_of-the-tests-0123456789abcdef';
 const SHARDS = 6;
 const PARTITIONS = 24;
 const WITHIN = { timeoutMs: 45_000, everyMs: 250 };
-/** Some milliseconds of work. */
+/** A script with some milliseconds of work. */
 const BUSY = 'local sum = 0; for i = 1, 200000 do sum = sum + i end; return redis.call("INCR", KEYS[1])';
 
 describe('placement by load, with two processes', function () {

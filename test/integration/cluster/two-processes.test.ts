@@ -210,7 +210,7 @@ describe('two processes on one NATS', function () {
     );
   });
 
-  /** Both serve, and it is known which of them owns the shard. */
+  /** Waits until both processes serve. @returns the shard's owner first */
   function settled(): Promise<[MillraceProcess, MillraceProcess]> {
     return eventually(
       async () => {

@@ -350,7 +350,7 @@ describe('embedded server: finding the binary', function () {
       version === undefined
         ? 'echo "E: the mirror does not answer" >&2; exit 100'
         : `[ "$4" = update ] || cp '${await buildPackage(version)}' .`;
-    // As apt prints its sources: another archive, a disk, the security archive, the mirror.
+    // The sources as apt prints them: another archive, a disk, the security archive, the mirror.
     const sources =
       'bullseye http://other.test/debian/\nbookworm cdrom:[Debian]/\n' +
       'bookworm-security http://security.test/debian/\nbookworm http://mirror.test/debian/\n';

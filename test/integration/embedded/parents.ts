@@ -18,7 +18,7 @@ export interface Parent {
 }
 
 const running = new Set<ChildProcess>();
-/** Of all parents so far. None should be alive after its parent, but a failing test must not leave one. */
+/** The servers of all parents so far. None should be alive after its parent, but a failing test must not leave one. */
 const servers: ProcessIdentity[] = [];
 
 /** @throws an Error with the output of a process that ended before it was ready */

@@ -27,7 +27,7 @@ interface CallOptions {
 const EMAIL = 'admin@tests.example';
 const KEY = 'mrk_key-of-the-tests-0123456789';
 
-/** Of a run in the middle of a step, of a failure function, of a webhook: test/integration/workflow has them called. */
+/** Operations that a running step, a failure function or a webhook calls: test/integration/workflow covers them. */
 const BY_RUNS = [
   'POST /v2/wait/{event}',
   'POST /v2/workflows/dlq/callback/{id}',

@@ -17,7 +17,7 @@ const KEY = 'mrk_key-of-the-tests-0123456789';
 const QUEUE_TOKEN = 'queue-token-of-the-tests-0123456789abcdef';
 const LISTED_TIMEOUT_MS = 30_000;
 const REFUSING = { status: 489, headers: { 'Svc-NonRetryable-Error': 'true' }, body: 'no' };
-/** Of products that this server has not. */
+/** Tools of products that this server does not have. */
 const ELSEWHERE = [
   'redis_database_start_free',
   'box_manage',

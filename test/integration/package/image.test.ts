@@ -16,7 +16,7 @@ import { QueueSink } from '../../support/queue-sink.js';
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 const TOKEN = 'a-token-of-the-image-0123456789';
 const QUEUE_TOKEN = 'a-queue-token-of-the-image-0123456789';
-/** As a container engine does: a process tree and devices of the image alone, and a user without rights. */
+/** Acts like a container engine: only the image's process tree and devices, and a user without rights. */
 const CONTAINER = `
 mount --make-rprivate /
 mount -t proc proc "$IMAGE/proc"

@@ -122,7 +122,7 @@ describe('deliveries with an alias have its header names', function () {
       sink.answer(source, REFUSING, { status: 200 });
       const id = await queue.publish(sink.url(source), { headers: own({ 'Failure-Callback': sink.url(after) }) });
       const { dlqId } = await queue.deadLetterOf(id);
-      // As curl does it.
+      // The request has no alias header, like one of curl.
       const retried = await queue.post(`/v2/dlq/retry/${dlqId}`);
       expect(retried.status, retried.text).to.equal(201);
       await sink.arrived(source, 2);
@@ -170,7 +170,7 @@ describe('deliveries with an alias have its header names', function () {
       const waiting = { url: sink.url(endpoint), timeout: '1d', step: stepOf(3, 'Wait') };
       const waits = await queue.post(`/v2/wait/${event}`, { headers: spelled(word, ofRun), body: waiting });
       expect(waits.status, waits.text).to.equal(200);
-      // As curl does it.
+      // The request has no alias header, like one of curl.
       expectAnswer(await queue.post(`/v2/notify/${event}`, { body: { done: true } }), 200);
       await sink.arrived(endpoint, 5);
 

@@ -298,7 +298,7 @@ describe('applications', function () {
       const ofCustomer = await told(customer);
       expect(ofCustomer.about).to.deep.equal(about);
       verified(ofCustomer.call, secret?.key ?? '');
-      // It goes to the DLQ without an attempt.
+      // The message goes to the DLQ without an attempt.
       await send({}, { 'Svc-Retries': '0' });
       const { token } = (await post(`/v2/apps/${app}/portal`)) as { token: string };
       const at = `/v2/apps/${app}/endpoints/${endpoint}/enable`;

@@ -24,7 +24,7 @@ describe('deliveries of the queue', function () {
   let pausedPath: string;
 
   before(async () => {
-    // They tick while the other tests run.
+    // The schedules tick while the other tests run.
     tickPath = queue.sink.path('tick');
     aliasTickPath = queue.sink.path('alias-tick');
     pausedPath = queue.sink.path('paused-tick');

@@ -11,7 +11,7 @@ import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const NOBODY = 'http://127.0.0.1:9/nobody';
 const BATCH = 1000;
-/** More than the heap of the process could hold, at three hundred bytes each. */
+/** At three hundred bytes each, the heap of the process has no room for this many. */
 const MOST = 1_000_000;
 const NO_ROOM = { error: 'the server has no room for more waiting messages' };
 
@@ -27,7 +27,7 @@ describe('a process that one account fills with messages', function () {
     second = await QueueTenant.create(queue, 'second');
   });
 
-  /** Until it is refused. @returns how many were accepted */
+  /** Publishes until a batch is refused. @returns the number of accepted messages */
   async function fill(itemAt: (number: number) => object): Promise<number> {
     for (let from = 0; from < MOST; from += BATCH) {
       const body = Array.from({ length: BATCH }, (_, at) => itemAt(from + at));

@@ -91,7 +91,7 @@ describe('neighbours in one process', function () {
     expect(await residentMib(queue.millrace.pid)).to.be.below(MEMORY_MIB);
   }
 
-  /** Until as many attempts are open at it as there may be. */
+  /** Waits until the destination has as many open attempts as permitted. */
   const isFull = (destination: SickDestination) =>
     eventually(() => expect(destination.openSockets).to.equal(PER_ORIGIN), { timeoutMs: 15_000 });
 

@@ -76,7 +76,7 @@ describe('the read models in their own thread, on JetStream', function () {
 
   it('show an event within a second', async () => {
     await store(accepted('msg_warm'));
-    // It may only just begin.
+    // The thread may still be starting.
     await eventually(() => log.events(ACCOUNT, ANYTHING, history.head.position));
     // A busy machine may be slow in one try, but not in each.
     let tries = 0;

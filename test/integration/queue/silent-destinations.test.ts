@@ -9,7 +9,7 @@ import { QueueProcess } from '../../support/queue-process.js';
 import { QueueTenant } from '../../support/queue-tenant.js';
 import { SickDestination } from '../../support/sick-destination.js';
 
-/** More than an origin may have. */
+/** More than the open attempts that an origin may have. */
 const WAITING = 500;
 const PACE = { count: 40, everyMs: 25 };
 /** Added to the time of a message without any other load. */

@@ -238,7 +238,7 @@ describe('walls: requests', function () {
           else expectRefused(answer, 400, /cannot be set/);
         }
         const forwarded = { 'Svc-Header-Forward': 'true', 'X-Well': 'w' };
-        // As an option of a message, a schedule id is refused.
+        // A schedule id is refused as an option of a message.
         const ownNames =
           /^(host|content-length|transfer-encoding|connection|expect|upgrade|te|trailer|svc-schedule-id)$/;
         await queue.publish(sink.url(path), {

@@ -122,7 +122,7 @@ describe('canary: secrets of every kind', function () {
         expect((await fetch(`${url}${path}?q=${IN_A_REQUEST}`)).status).to.be.within(200, 404);
       }
     }
-    // More than a snapshot's worth of every journal, so that all that went before is in one.
+    // Enough entries for a snapshot of every journal, so that all earlier ones are in a snapshot.
     for (let more = 0; more < 12; more += 1) {
       await readSide.manage('POST', '/v2/kv/database', { name: `more ${more}`, ...DATABASE });
       await millrace.kv.ask('SET', `more ${more}`, 'x');

@@ -86,7 +86,7 @@ describe('read side: own writes through any edge', function () {
   const kindOf = (round: number) => KINDS[round % KINDS.length] as Kind;
 
   async function writeAndRead(round: number): Promise<void> {
-    // By fours, so that each kind is written by each edge.
+    // Changes every four rounds, so that each edge makes each kind of write.
     const [writer, reader] = pair(round >> 2);
     const kind = kindOf(round);
     const name = `own ${round}`;

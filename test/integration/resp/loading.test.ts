@@ -7,7 +7,7 @@ import { eventually } from '../../support/eventually.js';
 import { freePort } from '../../support/free-port.js';
 import { endEverything, PASSWORD, startMillrace, temporaryDirectory } from '../../support/millrace-process.js';
 
-/** It is loaded for much longer than a request is held. */
+/** Loading takes much longer than a request is held. */
 const INCREMENTS = 300_000;
 const KEYS = 100_000;
 const PIPELINE = 10_000;
@@ -132,7 +132,7 @@ async function probe(port: number): Promise<string[] | undefined> {
   return [first[0] as string, ...answers.map((all) => all?.[1] ?? '')];
 }
 
-/** Both answers, each by its first line; undefined where the port is closed. */
+/** The first line of each of the two answers; undefined if the port is closed. */
 function said(port: number, auth: string, line: string): Promise<string[] | undefined> {
   return new Promise((resolve, reject) => {
     let received = '';

@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.js';
 import { freePort } from '../../support/free-port.js';
 import { endEverything, PASSWORD, startMillrace } from '../../support/millrace-process.js';
 
-/** Those that redis_exporter turns into metrics and a server without replicas, modules and forks has. */
+/** The INFO fields that redis_exporter turns into metrics and that a server without replicas, modules and forks has. */
 const READ_BY_MONITORS = `
   redis_version redis_mode os process_id run_id tcp_port uptime_in_seconds
   connected_clients blocked_clients maxclients tracking_clients pubsub_clients watching_clients total_watched_keys

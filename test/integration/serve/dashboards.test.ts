@@ -133,7 +133,7 @@ describe('dashboards and alert rules, on a real process', function () {
   });
 });
 
-/** As links name them. */
+/** The headings in the form that links use. */
 function headingsOf(text: string): string[] {
   return [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
     heading

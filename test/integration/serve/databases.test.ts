@@ -207,7 +207,7 @@ describe('millrace db', function () {
   });
 });
 
-/** Of all records in the meter's log so far. */
+/** The commands of all records in the meter's log so far. */
 function meteredCommands(dataDir: string): Promise<number> {
   return withEmbeddedNats(dataDir, async (nats) => {
     const { streams } = await jetstreamManager(nats);

@@ -229,7 +229,7 @@ describe('millrace dev and demo', function () {
   });
 });
 
-/** By name, from its ready line on. */
+/** Waits for the ready line. @returns a function that finds an address by its name */
 async function readyWith(command: RunningCommand): Promise<(name: string) => string> {
   const isReady = () => {
     const told = [...command.lines, ...command.errors].join('\n');

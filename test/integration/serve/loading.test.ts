@@ -5,7 +5,7 @@ import { freePort } from '../../support/free-port.js';
 import { endEverything, PASSWORD, startMillrace, TOKEN, temporaryDirectory } from '../../support/millrace-process.js';
 
 const QUEUE_TOKEN = 'queue-token-of-the-tests-0123456789';
-/** So much that the queue's shards are still loading when the faces open. */
+/** Enough that the queue's shards are still loading when the ports open. */
 const MESSAGES = 3000;
 const BATCH = 250;
 const BODY = 'x'.repeat(4096);
@@ -25,7 +25,7 @@ describe('a start with a large journal of messages', function () {
       MILLRACE_RESP_PORT: String(respPort),
       MILLRACE_QUEUE_TOKEN: QUEUE_TOKEN,
       MILLRACE_ALLOW_PRIVATE_DESTINATIONS: 'true',
-      // One machine with two busy cores loads more slowly than it should.
+      // A machine with two busy cores loads slowly.
       MILLRACE_REQUEST_HOLD_MS: '30000',
     };
     const first = await startMillrace({ dataDir, env });

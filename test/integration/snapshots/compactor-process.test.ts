@@ -17,7 +17,7 @@ import { standOfAllTests } from '../../support/stand-hooks.js';
 const PREFIX = 'snapshots';
 /** The niceness of a job, as its entry has it. */
 const BEHIND = 10;
-/** Of /proc/<pid>/task/<tid>/stat, counted from the state. */
+/** Field of /proc/<pid>/task/<tid>/stat, counted from the state. */
 const NICENESS_FIELD = 16;
 const ENTRY = new URL('../../../src/composition/compactor-worker.js', import.meta.url);
 

@@ -32,7 +32,7 @@ const KEYS = Number(process.env.TRIGGER_KEYS ?? '300');
 const KILLS = DOWN_MS === 0 ? 1 : 3;
 const CHANGES_BETWEEN_KILLS = 20;
 const MOST_RETRIES = 100;
-/** Of records in a page of the feed, and of commands in a pipeline. */
+/** Records in a page of the feed, and commands in a pipeline. */
 const PAGE = 500;
 
 describe('triggers', function () {

@@ -5,7 +5,7 @@ import { startTogether } from '../../support/together.js';
 import { entriesOf } from '../../support/workflow-app.js';
 import { type Invokable, sharedStand, type WorkflowStand } from '../../support/workflow-stand.js';
 
-/** Of runs that start runs: MAX_INVOKE_DEPTH. */
+/** Depth of runs that start runs: MAX_INVOKE_DEPTH. */
 const DEEPEST = 100;
 
 describe('context.invoke', function () {

@@ -5,7 +5,7 @@ import { startTogether } from '../../support/together.js';
 import { entriesOf, kindOf, type Post } from '../../support/workflow-app.js';
 import { sharedStand, UNSIGNED, type WorkflowStand } from '../../support/workflow-stand.js';
 
-/** More than any account allows: refused where the step is submitted, which no retry cures. */
+/** Above the limit of any account: the step's submission is refused at every retry. */
 const TOO_MANY = 1_000_000;
 const ROUNDS = 8;
 

@@ -175,7 +175,7 @@ describe('a command that runs in slices', () => {
   });
 
   describe('a long command at its time limit', () => {
-    /** Some fifty milliseconds of work, in slices. */
+    /** A command with some fifty milliseconds of work, in slices. */
     const keys = words('ZUNIONSTORE', 2002, (i) => (i === 0 ? 'dest' : i === 1 ? '2000' : 'set'));
 
     beforeEach(async () => {

@@ -43,7 +43,7 @@ describe('a long script', () => {
     stand = new KvShardStand();
     // Far more than a script takes here that is to come to its end.
     stand.scriptLimits = { ...stand.scriptLimits, totalMs: 60_000 };
-    // As if a millisecond had been worked between two looks at the clock.
+    // The clock moves by a millisecond at each look, as if that had been work.
     let elapsedMs = stand.time.monotonicMs();
     stand.time.monotonicMs = () => (elapsedMs += 1);
     actor = await stand.serving();

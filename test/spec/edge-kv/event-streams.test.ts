@@ -191,9 +191,9 @@ describe('event streams', () => {
       ];
       clients.push(...readers);
       for (const reader of readers) reader.pause();
-      // So short that it is not counted: there is always room to publish it.
+      // Below the size that is counted: a message of this size can always be published.
       const news = 'x'.repeat(15_000);
-      // Much goes into the system's buffers first.
+      // The kernel's buffers take many messages first.
       await eventually(
         async () => {
           for (let i = 0; i < 50; i += 1) await crowded.post('/publish/news', news);

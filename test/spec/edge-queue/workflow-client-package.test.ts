@@ -160,7 +160,7 @@ describe('edge/queue: the npm workflow client, unmodified', () => {
       { 'Upstash-Workflow-Invoke-Count': '2' },
     );
     const item = only();
-    // Of the call's result: a call itself is no delivery to the endpoint.
+    // The settings of the result's delivery: the call itself is not a delivery to the endpoint.
     expect(workflowOf(item, 'call').mark).to.include({ detectsTrigger: false, isConfiguredByTrigger: true });
     expect(workflowOf(item, 'call').step).to.deep.equal({
       stepId: 1,

@@ -7,7 +7,7 @@ type Page = Extract<WorkflowReply, { type: 'Run' }>;
 
 const RUNS = '/v2/workflows/runs';
 
-/** Has the pages of a run by their first position. */
+/** A gateway with the pages of a run, by their first position. */
 class PagedGateway extends ScriptedGateway {
   readonly pages = new Map<number, QueueReply>();
 

@@ -53,7 +53,7 @@ describe('commands with many words', () => {
   const members = keys.flatMap((key) => ['1', key]);
   const placesOf = (names: readonly string[]) => names.flatMap((name, i) => [String(i % 180), String(i % 80), name]);
   const places = placesOf(keys);
-  /** More than 5,000, from which a search among them is long. */
+  /** Above 5,000 keys, a search among them counts as long. */
   const found = Array.from({ length: 5001 }, (_, i) => `k${i}`);
   const fields = ['FIELDS', String(MANY), ...keys];
   const ids = keys.slice(0, 2500).map((_, i) => `${i + 1}-0`);

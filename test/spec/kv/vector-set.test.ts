@@ -49,7 +49,7 @@ describe('key-value: recorded effects of vector sets', () => {
 });
 
 describe('key-value: slices of queries to many short vectors', () => {
-  /** Of processor time, collections of garbage included. */
+  /** Processor time, including garbage collection. */
   const LONGEST_MS = 120;
   const VECTORS = 40_000;
   const { engine } = new KvBench();

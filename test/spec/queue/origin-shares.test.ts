@@ -172,7 +172,7 @@ describe('queue: the places of an account', () => {
     const shares = new Shares();
     const silent = names(2000);
     for (const name of silent) shares.publish(name, 1);
-    // Until each has been tried.
+    // Continues until each origin has been tried.
     while (silent.some((name) => (shares.calls.get(name) ?? []).length === 0) && shares.work().size > 0) {
       for (const name of silent) if (shares.under(name) > 0) shares.end(name, 0);
       shares.queue.nowMs += 1;

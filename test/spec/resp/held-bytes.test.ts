@@ -209,7 +209,7 @@ describe('RESP: the memory of connections', () => {
     await client.call('SET', 'k', 'x'.repeat(256 * KIB));
     await client.call('SET', 'small', 'y');
     const other = await face.client(2, OTHER_PASSWORD);
-    // Of one answer there may be 4 MiB, and 8 MiB are for one database.
+    // An answer may have 4 MiB, and a database 8 MiB.
     const long = encodeCommand(['MULTI']) + encodeCommand(['GET', 'k']).repeat(16) + encodeCommand(['EXEC']);
     silent.socket.pause();
     silent.send(long.repeat(10));

@@ -58,7 +58,7 @@ class Stand {
     'cluster',
   );
 
-  /** It watches a shard with new entries, and a snapshot is due. */
+  /** Watches a shard with new entries, for which a snapshot is due. */
   async begin(): Promise<void> {
     this.snapshotter.watch(this.actor);
     this.snapshotter.start();

@@ -10,7 +10,7 @@ import { eventually } from '../../support/eventually.js';
 import { seededRandom } from '../../support/kv-bench.js';
 
 const CLOCK = { nowMs: () => 0, monotonicMs: () => 0 };
-/** As many as an index has at least that is stored. */
+/** The smallest size of an index that is stored. */
 const DOCUMENTS = 5000;
 
 describe('the draft of an index file', () => {

@@ -168,7 +168,7 @@ describe('backup: create', () => {
     const order: string[] = [];
     world.journal = onRead(world.memoryJournal, async (shard) => {
       if (order.at(-1) !== shard) order.push(shard);
-      // It is counted as late as can be: while the control state is copied.
+      // The entry is counted as late as possible: while the control state is copied.
       if (shard === 'CONTROL' && !order.includes('counted')) {
         order.push('counted');
         await world.put('METER', Buffer.from('record 2'));

@@ -4,9 +4,9 @@ import { dirname, join, normalize } from 'node:path';
 import { expect } from 'chai';
 
 const SITE = 'dist/src/site';
-/** Of the browser's first search, compressed. */
+/** Size of the index that the browser's first search loads, compressed. */
 const MAX_COMPRESSED_INDEX_BYTES = 300_000;
-/** Of a page's style and program, compressed. */
+/** Size of a page's style and script, compressed. */
 const MAX_ASSET_BYTES = 12_000;
 
 const files = readdirSync(SITE, { recursive: true, encoding: 'utf8' });

@@ -9,7 +9,7 @@ const { version, engines, devDependencies } = JSON.parse(readFileSync('package.j
   readonly devDependencies: Readonly<Record<string, string>>;
 };
 const INSTALLING = ['docs/operations/installing.md', 'docs/operations/cluster.md'];
-/** By https://keepachangelog.com. */
+/** The kinds of https://keepachangelog.com. */
 const KINDS = ['Added', 'Changed', 'Deprecated', 'Removed', 'Fixed', 'Security'];
 
 describe('the changelog', () => {

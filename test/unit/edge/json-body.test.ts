@@ -158,7 +158,7 @@ describe('edge/kv: JSON body', () => {
           slow = plainly(refusal);
         }
         const isNested = (result: unknown) => JSON.stringify(result).includes('unsupported arg');
-        // Of two mistakes the readers may name different ones: the slow one stops at the first.
+        // If the text has two mistakes, the readers may report different ones: the slow one stops at the first.
         if (isNested(slow)) expect(fast).to.have.property('error');
         else expect(slow).to.deep.equal(fast);
       }),

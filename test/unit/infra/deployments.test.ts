@@ -14,7 +14,7 @@ const FILES = ['nats.yaml', 'millrace.yaml'].map((name) => join(FOLDER, name));
 const UNITS = readdirSync('infra/systemd').map((name) => join('infra/systemd', name));
 /** Paths that only root may write. */
 const NGINX_WRITES = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
-/** By `systemd-analyze security`: 1.3 with that of Debian 12, and some more for the checks of later ones. */
+/** The exposure that `systemd-analyze security` reports: 1.3 with Debian 12, and some more for checks of later versions. */
 const MAX_EXPOSURE = 1.5;
 /** The time within which a process ends in any case. */
 const SHUTDOWN_S = loadConfig({}).config.process.shutdownMs / 1000;

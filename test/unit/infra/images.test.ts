@@ -51,7 +51,7 @@ describe('infra: the base images', () => {
     const read = [...(scripts.build.match(/(?:infra|src)\/[\w.-]+/g) ?? []), ...files];
     const outside = read.map((path) => path.split('/')[0] ?? '').filter((first) => first !== 'dist');
     expect(copied).to.include.members([...new Set(outside)]);
-    // Of the rules the last one counts.
+    // The last matching rule counts.
     expect(rules.indexOf('infra/*.env')).to.be.above(rules.indexOf('!infra'));
     expect(rules.indexOf('infra/secrets')).to.be.above(rules.indexOf('!infra'));
   });

@@ -232,7 +232,7 @@ describe('the audit of the bodies in snapshots', () => {
   const auditOf = (world: BodyStand) =>
     verifySnapshots({ journal: world.journal, objects: world.objects, log: silentLog }, SHARD, () => new BodyFold());
 
-  /** Of the newest snapshot: the segment with the body, and its bodies. */
+  /** In the newest snapshot: the segment with the body, and its bodies. */
   async function forgeBodies(world: BodyStand, change: (content: string) => string | undefined): Promise<void> {
     const newest = (await manifests(world.objects)).at(-1) as StoredManifest;
     const store = new SnapshotStore(world.objects, silentLog);

@@ -31,7 +31,7 @@ async function historyOf(family: string): Promise<{ world: JournalStand; digests
   const digests = new Map<number, string>();
   await history.claim();
   digests.set(history.head.position, live.digest());
-  // Some families write rarely: their programs go on until they have changed something often enough.
+  // Some families write rarely: their programs continue until they have made enough changes.
   for (let i = 0; i < COMMANDS || digests.size < LEAST_CHANGES; i += 1) {
     history.clockMs += 10;
     const words = i % 97 === 96 ? ['FLUSHALL'] : dice.pick(shapes)();

@@ -22,7 +22,7 @@ function stand(rules: readonly AlertRule[] = [RULE], level = FORMAT_LEVEL) {
   const said = {
     isOwner: true,
     isConnected: true,
-    /** By rule; undefined: the reading fails. */
+    /** The firing alerts by rule; undefined: the reading fails. */
     firing: new Map<string, readonly string[] | undefined>(),
     /** Reasons of the next failures. */
     failures: [] as string[],

@@ -50,7 +50,7 @@ export class Installation {
   readonly revocations = new Revocations(this.network.connect(), this.time, () => this.edges);
   plane!: ControlPlane;
   actor!: ShardActor<ControlWork>;
-  /** Of the owner: whether no other process can have the shard yet. */
+  /** Whether the owner's lease still keeps other processes from owning the shard. */
   holdsLease = true;
   /** Slices of snapshots that owners loaded. */
   segments = 0;

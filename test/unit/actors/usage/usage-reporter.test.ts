@@ -27,7 +27,7 @@ function stand() {
   const said = {
     nowMs: Date.UTC(2026, 10, 15),
     isOwner: true,
-    /** Of the queue: it accepts an id once. */
+    /** The queue's records: it accepts an id once. */
     accepted: new Map<string, { month: string; rows: { kind: string }[]; csv: string }>(),
     published: 0,
     refusesQueue: false,

@@ -33,9 +33,9 @@ const DEFINITION: IndexDefinition = {
   ],
 };
 const DOCUMENTS = 15_000;
-/** Of processor time, collections of garbage included. Without slices each case takes from 0.2 to 20 s. */
+/** Processor time, including garbage collection. Without slices each case takes from 0.2 to 20 s. */
 const LONGEST_MS = 120;
-/** As a query has. */
+/** The work limit of a query. */
 const WORK_MS = 150;
 
 /** A collection of all garbage falls into any step, so the shortest of several tries is judged. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Effects } from '../../../../src/domain/kv/effects.js';
 
-/** So many that some of them are encoded already. */
+/** Enough that some of them are encoded early. */
 const MANY = 5000;
 const word = (i: number) => `word-${i}`;
 const encoded = (words: readonly string[]) =>

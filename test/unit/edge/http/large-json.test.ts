@@ -103,7 +103,7 @@ describe('edge/http: large JSON', () => {
         const texts = JSON.stringify(value).length > 40;
         if (taken === undefined) expect((rest as { body: string }).body).to.equal(long);
         else expect(taken.toString()).to.equal(Buffer.from(long).toString());
-        // As it was written: there is no negative zero in JSON.
+        // The form after JSON: it has no negative zero.
         const written = JSON.parse(JSON.stringify(document));
         if (!texts) expect({ ...(rest as object), body: long }).to.deep.equal(written);
       }),

@@ -101,7 +101,7 @@ describe('sparse vectors of texts', () => {
   };
 
   it('have BM25 as their inner product, with k1 1.2, b 0.75 and an average length of 32', () => {
-    // One of two words, which are short of the average: 2.2 / (1 + 1.2 · (0.25 + 0.75 · 2 / 32)).
+    // One of two words; the text is shorter than the average: 2.2 / (1 + 1.2 · (0.25 + 0.75 · 2 / 32)).
     expect(product('boats', 'red boats')).to.be.closeTo(2.2 / (1 + 1.2 * (0.25 + (0.75 * 2) / 32)), 1e-6);
     expect(product('boats', 'boats boats')).to.be.closeTo(4.4 / (2 + 1.2 * (0.25 + (0.75 * 2) / 32)), 1e-6);
   });
