@@ -1,4 +1,4 @@
-/** Debian's Prometheus, scraping one process once a second into a directory of its own. */
+/** Debian's Prometheus. It scrapes one process each second into its own directory. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -20,7 +20,7 @@ export class Prometheus {
     private readonly url: string,
   ) {}
 
-  /** @param target `host:port` of a metrics port. Its directory goes with `endEverything` */
+  /** @param target `host:port` of a metrics port. `endEverything` removes the directory */
   static async scraping(target: string, rules: string): Promise<Prometheus> {
     const directory = await temporaryDirectory();
     const file = join(directory, 'prometheus.yml');
@@ -29,7 +29,7 @@ export class Prometheus {
       rule_files: [resolve(rules)],
       scrape_configs: [{ job_name: 'millrace', static_configs: [{ targets: [target] }] }],
     };
-    // JSON is YAML.
+    // JSON is valid YAML.
     await writeFile(file, JSON.stringify(config));
     const listen = `127.0.0.1:${await freePort()}`;
     const options = [`--config.file=${file}`, `--storage.tsdb.path=${directory}`, `--web.listen-address=${listen}`];
@@ -41,7 +41,7 @@ export class Prometheus {
     this.child.kill('SIGKILL');
   }
 
-  /** Resolves when so many scrapes have succeeded. */
+  /** Resolves after this number of successful scrapes. */
   async scraped(times: number): Promise<void> {
     await eventually(async () => {
       const [found] = await this.query('sum(sum_over_time(up[10m]))');
@@ -49,7 +49,7 @@ export class Prometheus {
     });
   }
 
-  /** @returns a value for each series. @throws with what is wrong with the expression */
+  /** @returns a value for each series. @throws with the error of the expression */
   async query(expression: string): Promise<readonly number[]> {
     const result = await this.#ask(`query?query=${encodeURIComponent(expression)}`);
     return (result as { result: { value: [number, string] }[] }).result.map(({ value }) => Number(value[1]));
@@ -68,7 +68,7 @@ export class Prometheus {
   }
 }
 
-/** What promtool finds wrong with a page of metrics; empty: nothing. */
+/** The problems that promtool finds in a metrics page; empty if there is none. */
 export function problemsOfMetrics(page: string): string {
   const { error, status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
     input: page,

@@ -1,4 +1,4 @@
-/** Numbers of promises as they stand in the text of files: where they are given, and where they are cited. */
+/** Finds the numbers of promises in the text of files: where they are defined and where they are cited. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -9,10 +9,10 @@ export interface TextFile {
 
 const GIVEN = /^ \* {2}([A-Z]{2,4}\d{1,2}) /gm;
 const CITED = /(?<![\w$%.\\-])([A-Z]{2,4})(\d{1,2})(?:–([A-Z]{2,4})?(\d{1,2}))?(?![\w'])/g;
-/** Comments, and the names of tests. */
+/** Matches comments and titles of tests. */
 const SPOKEN = /\/\*[\s\S]*?\*\/|(?<!:)\/\/[^\n]*|\b(?:describe|it)\(\s*(?:'[^'\n]*'|`[^`]*`)/g;
 
-/** All texts below a folder of the project. */
+/** The texts of all files below a folder of the project. */
 export function textsBelow(folder: string, ending = '.ts'): TextFile[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const file = join(folder, entry.name);
@@ -37,7 +37,7 @@ export function spokenIn(text: string): string {
   return [...text.matchAll(SPOKEN)].map(([part]) => part).join('\n');
 }
 
-/** `XX1–XX3` and `XX1–3` are three. */
+/** Ranges count as all their numbers: `XX1–XX3` and `XX1–3` are three. */
 export function numbersIn(text: string): string[] {
   return [...text.matchAll(CITED)].flatMap(([, prefix = '', first = '', , last]) => {
     const count = last === undefined ? 1 : Number(last) - Number(first) + 1;

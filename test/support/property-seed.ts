@@ -1,6 +1,6 @@
 /**
- * Loaded before the tests: properties are tried with the same values each time, so that a build says the same twice.
- * `PROPERTY_SEED` is another seed, or the word `random`; a failure prints the one it had.
+ * Loaded before the tests: property tests use the same values in each run, so that two runs of a build have the same
+ * result. `PROPERTY_SEED` sets another seed, or `random`; a failure prints its seed.
  */
 import fc from 'fast-check';
 

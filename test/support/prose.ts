@@ -14,7 +14,7 @@ export interface ProseKind {
 export interface FileProse {
   readonly file: string;
   readonly words: number;
-  /** In lower case, in the order of the text. */
+  /** The phrases in lower case, in the order of the text. */
   readonly phrases: readonly string[];
 }
 
@@ -23,10 +23,13 @@ const ADVERBS = 'anew|beside|behind|meanwhile|at once|by and by|of its own|so th
 const PHRASE = new RegExp(`\\b(?:${PRONOUNS}|${ADVERBS})\\b`, 'gi');
 const WORD = /[a-z][a-z'’-]*/gi;
 
-/** A comment or a literal of TypeScript. Comments inside of literals, and quotes inside of comments, are not looked at. */
+/**
+ * Matches a comment or a literal of TypeScript. Comments in literals and quotes in comments are not matched
+ * separately.
+ */
 const LEXEME = /\/\*[\s\S]*?\*\/|\/\/.*|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\[\s\S])*`/g;
 const TITLE = /\b(?:context|describe|it)(?:\.\w+)?\(\s*('(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`)/g;
-/** The text of a JSX element: at least two words. */
+/** Matches the text of a JSX element with at least two words. */
 const MARKUP = />([^<>{}]*[a-z] [a-z][^<>{}]*)</gi;
 const TWO_WORDS = /[a-z] [a-z]/i;
 
@@ -41,7 +44,7 @@ export const PROSE_KINDS: readonly ProseKind[] = [
   },
 ];
 
-/** One element for each file that has such prose. */
+/** One element for each file with such prose. */
 export function proseOf(kind: ProseKind): FileProse[] {
   return kind.files().flatMap(({ file, text }) => {
     const prose = kind.proseOf(text);
@@ -61,7 +64,10 @@ export function rateOf(files: readonly FileProse[]): number {
   return (phrases * 1000) / Math.max(1, words);
 }
 
-/** A line for each of the files with the most phrases per word. Very short texts are left out: one phrase decides them. */
+/**
+ * One line for each of the files with the most phrases per word. Very short texts are left out, because a single
+ * phrase would give them a high rate.
+ */
 export function worstOf(files: readonly FileProse[], count: number): string[] {
   return files
     .filter(({ words, phrases }) => phrases.length > 0 && (words >= 40 || phrases.length > 1))
@@ -81,12 +87,12 @@ export function titlesIn(text: string): string {
   return [...text.matchAll(TITLE)].map(([, title = '']) => title.slice(1, -1)).join('\n');
 }
 
-/** Blocks of code, code in a line and targets of links are no prose. */
+/** The text of a page without code and link targets. */
 export function textOfPage(text: string): string {
   return text.replaceAll(/^ *```[\s\S]*?^ *```/gm, ' ').replaceAll(/`[^`]*`|\]\([^)\s]*\)/g, ' ');
 }
 
-/** Literals and texts of elements with at least two words. */
+/** Literals and element texts with at least two words. */
 export function textsIn(text: string): string {
   const isText = (lexeme: string) => /^['"`]/.test(lexeme) && TWO_WORDS.test(lexeme);
   const literals = lexemes(text).filter(isText);

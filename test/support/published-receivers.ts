@@ -1,4 +1,4 @@
-/** Deliveries in an alias's spelling, as the published receivers see them: the one for Node, and the one for Python. */
+/** Verifies deliveries with the alias's header names by the published receivers for Node.js and Python. */
 import { Receiver } from '@upstash/qstash';
 import { expect } from 'chai';
 import { PythonReceiver } from './python-receiver.js';
@@ -19,13 +19,16 @@ export class PublishedReceivers {
     private readonly python: PythonReceiver | undefined,
   ) {}
 
-  /** Looking for the one in Python takes up to two minutes; where there is none, it is left out and said. */
+  /**
+   * The search for the Python receiver takes up to two minutes; if there is none, a line is printed and it is left
+   * out.
+   */
   static async found(keys: SigningKeys): Promise<PublishedReceivers> {
     const node = new Receiver({ currentSigningKey: keys.current, nextSigningKey: keys.next });
     return new PublishedReceivers(node, await PythonReceiver.found(keys));
   }
 
-  /** @throws unless both take the calls, and nothing in their headers is in the neutral spelling */
+  /** @throws unless both accept the calls and no header has its neutral name */
   async expectAliased(calls: readonly Call[]): Promise<void> {
     for (const { target, headers } of calls) {
       expect(
@@ -38,7 +41,7 @@ export class PublishedReceivers {
     await this.expectVerified(calls);
   }
 
-  /** @throws unless both take the calls */
+  /** @throws unless both accept the calls */
   async expectVerified(calls: readonly Call[]): Promise<void> {
     const cases = calls.map(({ target, headers, body }, at) => {
       const token = String(headers['upstash-signature']);

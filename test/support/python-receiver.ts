@@ -1,6 +1,6 @@
 /**
- * A receiver in Python: the published client where pip can get it, else its checks on the token library that it is
- * built on (from pip, else the system's).
+ * A receiver in Python: the published client if pip can install it; otherwise the same checks with the token library
+ * that the client uses (from pip, or installed on the system).
  */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Reads cases as JSON from a file, prints for each its name and `ok` or the reason. */
+/** A program that reads cases as JSON from a file, and prints each name with `ok` or the reason. */
 const VERIFIER = `
 import base64, hashlib, json, sys
 
@@ -51,7 +51,7 @@ for case in json.load(open(sys.argv[1])):
 `;
 
 export interface SignedCase {
-  /** Without a colon. */
+  /** The name, without a colon. */
   readonly name: string;
   readonly token: string;
   readonly body: string;
@@ -64,7 +64,7 @@ export class PythonReceiver {
     private readonly keys: readonly string[],
   ) {}
 
-  /** Undefined: there is no Python with a token library, and pip reaches none. Looking takes up to two minutes. */
+  /** Undefined if Python has no token library and pip cannot install one. The search takes up to two minutes. */
   static async found(keys: { readonly current: string; readonly next: string }): Promise<PythonReceiver | undefined> {
     foundPython ??= pythonWithTokens();
     const python = await foundPython;
@@ -73,7 +73,7 @@ export class PythonReceiver {
     return undefined;
   }
 
-  /** @returns of each its name and `ok` or `refused` */
+  /** @returns each name with `ok` or `refused` */
   async verdicts(cases: readonly SignedCase[]): Promise<string[]> {
     const file = join(folder(), 'cases.json');
     await writeFile(file, JSON.stringify(cases.map((given) => ({ ...given, keys: this.keys }))));
@@ -82,7 +82,7 @@ export class PythonReceiver {
   }
 }
 
-/** Looked for once by all tests of a process, whose end takes along what was installed. */
+/** The search runs once per test process; the installed packages are removed when the process ends. */
 let foundPython: Promise<string | undefined> | undefined;
 let ownFolder: string | undefined;
 

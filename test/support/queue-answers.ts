@@ -1,4 +1,4 @@
-/** What raw calls of the queue's face are expected to answer, and tables of calls that are refused. */
+/** Expectations of answers to raw requests of the queue API, and tables of refused requests. */
 import { expect } from 'chai';
 import type { QueueProcess, RawAnswer, RawOptions } from './queue-process.js';
 
@@ -8,7 +8,7 @@ export interface PublishedRecord {
   readonly deduplicated?: boolean;
 }
 
-/** A mistake, its call, and the status and the words that it gets. */
+/** A mistake, its request, and the expected status and text. */
 export type RefusedCall = readonly [
   call: string,
   method: string,
@@ -18,7 +18,7 @@ export type RefusedCall = readonly [
   words: RegExp,
 ];
 
-/** Refusals are JSON with a text of their own, and nothing else. */
+/** Expects a refusal: JSON with an error text and no other member. */
 export function expectRefused(answer: RawAnswer, status: number, words: RegExp): void {
   expect(answer.status, answer.text).to.equal(status);
   expect(answer.headers['content-type']).to.equal('application/json');
@@ -27,19 +27,19 @@ export function expectRefused(answer: RawAnswer, status: number, words: RegExp):
   expect(body.error).to.match(words);
 }
 
-/** @returns the JSON of the answer */
+/** Expects a status. @returns the answer's JSON */
 export function expectAnswer<T>(answer: RawAnswer, status: number): T {
   expect(answer.status, answer.text).to.equal(status);
   expect(answer.headers['content-type']).to.equal('application/json');
   return answer.json as T;
 }
 
-/** Of calls whose answer nobody reads. */
+/** Expects success of a request whose answer has no content. */
 export function expectDone(answer: RawAnswer): void {
   expect(answer.status, answer.text).to.equal(200);
 }
 
-/** A test for each row. @param queueOf the process, which is there when the tests run */
+/** Declares a test for each row. @param queueOf returns the process, which exists when the tests run */
 export function itRefuses(queueOf: () => QueueProcess, rows: readonly RefusedCall[]): void {
   for (const [call, method, target, options, status, words] of rows) {
     it(`answers ${status} to ${call}`, async () => {

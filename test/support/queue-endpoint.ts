@@ -1,4 +1,4 @@
-/** A queue's face on a free port, in front of an owner and a read model that a test plays. */
+/** A queue endpoint on a free port, with an owner and a read model that the test plays. */
 import http from 'node:http';
 import { ProcessTrials } from '../../src/actors/queue/index.js';
 import { StandardWebhooks } from '../../src/adapters/http-delivery/index.js';
@@ -41,23 +41,23 @@ import { realTime } from './real-time.js';
 
 export const QUEUE_TOKEN = 'queue-token';
 export const QUEUE_READ_ONLY_TOKEN = 'queue-read-only-token';
-/** Of the standard token; webhooks are called by this name. */
+/** The user of the standard token; URLs of webhooks contain this name. */
 export const QUEUE_USER = 'user-1';
 export const QUEUE_ACCOUNT = 'ac-aaaaaaaaaaaaaaaa' as AccountId;
 const QUEUE_ALIAS = { headerWord: 'Acme', queueWord: 'acmeq', kvWord: 'store' };
 
-/** Texts stay readable. */
+/** A sealing that leaves texts readable. */
 const PLAIN_SEALING: Sealing = { seal: (text) => text, open: (sealed) => sealed };
 
-/** An owner that answers as it is told; publishes that nobody prepared are accepted as they come. */
+/** An owner with prepared answers; a publish without one is accepted. */
 export class ScriptedGateway implements QueueGateway {
   readonly asked: QueueCommand[] = [];
   readonly published: PublishItem[] = [];
   readonly #replies = new Map<string, QueueReply | Error>();
-  /** Of a publish; undefined: accepted. */
+  /** The answer to a publish; accepted if undefined. */
   publishReply: QueueReply | Error | undefined;
 
-  /** What is answered to commands of a type from now on. */
+  /** Sets the answer to commands of a type. */
   answer(type: QueueCommand['type'], reply: QueueReply | Error): void {
     this.#replies.set(type, reply);
   }
@@ -103,7 +103,7 @@ class ScriptedMessageLog implements MessageLog {
   readonly selectors: Parameters<MessageLog['dlq']>[1][] = [];
   readonly seen: number[] = [];
   page: LogPage = { events: [], cursor: undefined };
-  /** Answers in place of the page, where a test asks for more than one. */
+  /** Answers in place of `page`, for tests with several pages. */
   pageOf: ((query: LogQuery) => LogPage) | undefined;
   dlqPage: DlqPage = { entries: [], after: undefined };
 
@@ -162,7 +162,7 @@ class ScriptedRunLog implements RunLog {
   }
 
   readonly entriesAsked: RunEntriesQuery[] = [];
-  /** Runs by id. */
+  /** The runs, by id. */
   readonly stored = new Map<string, RunEntries['run']>();
 
   async runEntries(_account: AccountId, query: RunEntriesQuery, seen: number): Promise<RunEntries> {
@@ -190,9 +190,9 @@ export interface QueueAnswer {
 
 export interface QueueRequestOptions {
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-  /** Objects are sent as JSON. */
+  /** The body; an object is sent as JSON. */
   readonly body?: string | Buffer | object;
-  /** Undefined: the standard token; null: none. */
+  /** Undefined for the standard token, null for none. */
   readonly token?: string | null;
 }
 
@@ -201,7 +201,7 @@ export class QueueEndpointHarness {
   readonly messageLog = new ScriptedMessageLog();
   readonly runLog = new ScriptedRunLog();
   readonly log = new MemoryLog();
-  /** The endpoint that checks call. */
+  /** The destination of endpoint checks. */
   destination: HttpOut['send'] = async () => ({ kind: 'no-response', error: 'connection refused', durationMs: 0 });
   readonly trials = new ProcessTrials(
     { bus: new MemoryNetwork(realTime).connect(), random: new NodeRandom() },
@@ -212,7 +212,7 @@ export class QueueEndpointHarness {
   isControlStale = false;
   formatLevel = FORMAT_LEVEL;
   keys: { current: string; next: string } | undefined = { current: 'sig_1', next: 'sig_2' };
-  /** URLs that contain this are refused. */
+  /** URLs with this text are refused. */
   forbidden = 'forbidden.example';
   readonly server: QueueServer;
   port = 0;
@@ -277,7 +277,7 @@ export class QueueEndpointHarness {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** The path goes out as it stands. */
+  /** Sends a request with the path unchanged. */
   request(method: string, path: string, options: QueueRequestOptions = {}): Promise<QueueAnswer> {
     const { headers = {}, body, token = QUEUE_TOKEN } = options;
     const bytes =

@@ -1,6 +1,6 @@
 /**
- * Groups and schedules of an account with a clock that is set by hand. Whatever happens goes through the journal's
- * bytes, so that the state can be built again: from all events, as after a crash, or from a snapshot.
+ * URL groups and schedules of an account with a manual clock. All events pass through the encoding of the journal, so
+ * that the state can be rebuilt: from all events, as after a crash, or from a snapshot.
  */
 import { decodeQueueEvents, encodeQueueEvent } from '../../src/codec/queue/index.js';
 import {
@@ -36,11 +36,11 @@ type ScheduleCommand = QueueCommandOf<
 export class QueueParts {
   nowMs = NOW_MS;
   terms: AccountTerms = { state: 'active', limits: LIMITS, centsPer100kMessages: 0 };
-  /** All that happened, as an owner would have journaled it. */
+  /** All events, as an owner would have journaled them. */
   readonly journal: QueueEvent[] = [];
-  /** What ticks made, in order. */
+  /** The messages of ticks, in order. */
   readonly accepted: (TickMessage & { readonly atMs: number })[] = [];
-  /** How many refer to each body. */
+  /** The number of references to each body. */
   readonly bodies = new Map<number, number>();
   readonly groups = new Groups();
   readonly schedules = new Schedules(this.groups, {
@@ -65,7 +65,7 @@ export class QueueParts {
     return this.decide(command);
   }
 
-  /** Does what is due at an instant, if it is later than now. @returns what happened */
+  /** Does all work that is due at an instant, if it is later than now. @returns the events */
   workAt(nowMs: number): readonly QueueEvent[] {
     this.nowMs = Math.max(this.nowMs, nowMs);
     const from = this.journal.length;
@@ -73,12 +73,12 @@ export class QueueParts {
     return this.journal.slice(from);
   }
 
-  /** One step of the work only, as the owner takes it. @returns more is due */
+  /** Does one step of the work, as the owner does. @returns true if more is due */
   step(): boolean {
     return this.schedules.dueTicks(this.context, this.accept, this.happen);
   }
 
-  /** A successor: it knows what was journaled, up to `length` events, and nothing else. */
+  /** A successor with the state of the first `length` journaled events. */
   successor(length = this.journal.length): QueueParts {
     return this.rebuilt(this.journal.slice(0, length));
   }
@@ -104,7 +104,7 @@ export class QueueParts {
     return group;
   }
 
-  /** Of an account's state these commands see the groups, the schedules and the numbers of bodies. */
+  /** These commands use only the groups, schedules and body numbers of an account's state. */
   private decide(command: QueueCommand): QueueReply {
     const { groups, schedules, numbers, context } = this;
     const turn = { state: { groups, schedules, bodies: numbers }, context, evolve: this.happen };
@@ -145,7 +145,7 @@ export class QueueParts {
   }
 }
 
-/** A schedule to a URL, every minute when nothing else is said. */
+/** A schedule to a URL, by default every minute. */
 export function newSchedule(id: string, changes: Partial<NewSchedule> = {}): NewSchedule {
   return {
     id: id as ScheduleId,
@@ -171,7 +171,7 @@ export function upsert(group: string, ...endpoints: (readonly [url: string, name
   return { type: 'UpsertEndpoints', group, endpoints: endpoints.map(([url, name]) => ({ url, name })) };
 }
 
-/** The instants of what was made. */
+/** The instants of the fired ticks. */
 export function firedAt(events: readonly QueueEvent[]): readonly string[] {
   return events
     .filter((event): event is QueueEventOf<'ScheduleFired'> => event.type === 'ScheduleFired')

@@ -1,6 +1,6 @@
 /**
- * A real process with the queue's face open, for raw calls and for the published client, and a destination beside it.
- * One for a test file: tests name their queues, groups and paths apart.
+ * A real process with an open queue endpoint, for raw requests and the published client, and a destination. A test
+ * file has one process; its tests use different names for queues, groups and paths.
  */
 import http from 'node:http';
 import https from 'node:https';
@@ -21,7 +21,7 @@ import {
 } from './millrace-process.js';
 import { QueueSink } from './queue-sink.js';
 
-/** What the published clients of workflows read a user from. */
+/** A token from which the published workflow clients read a user name. */
 export const QUEUE_TOKEN = Buffer.from('{"UserID":"tests","Password":"0123456789abcdef"}').toString('base64');
 export const QUEUE_READONLY_TOKEN = 'queue-readonly-of-the-tests-0123456789abcdef';
 export const SIGNING_KEYS = { current: 'sig_4xvkVwQ8NpTmAzGyBhRuLcEfDsJo', next: 'sig_7WbYtHnKiMqXrPaZeVgCdUjFoSLs' };
@@ -39,24 +39,24 @@ export interface RawAnswer {
   readonly status: number;
   readonly headers: http.IncomingHttpHeaders;
   readonly text: string;
-  /** Undefined when the answer is not JSON. */
+  /** Undefined if the answer is not JSON. */
   readonly json: unknown;
 }
 
 export interface RawOptions {
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-  /** Objects are sent as JSON. */
+  /** The body; an object is sent as JSON. */
   readonly body?: string | Buffer | object;
-  /** Undefined: the standard token; null: none. */
+  /** Undefined for the standard token, null for none. */
   readonly token?: string | null;
 }
 
 export type EventRecord = Readonly<Record<string, unknown>> & { readonly state: string; readonly time: number };
 export type DlqRecord = Readonly<Record<string, unknown>> & { readonly dlqId: string; readonly messageId: string };
 
-/** From the ready line until another process owns the queue. */
+/** The limit of the time from the ready line until another process owns the queue. */
 const READY_TIMEOUT_MS = 60_000;
-/** The longest that clients wait for what must be listed. */
+/** The limit of the wait for listed records. */
 const LISTED_TIMEOUT_MS = 30_000;
 
 export class QueueProcess {
@@ -64,7 +64,7 @@ export class QueueProcess {
   readonly client: Client;
   readonly #agents = {
     'http:': new http.Agent({ keepAlive: true }),
-    // Certificates of tests are signed by nobody.
+    // Certificates of tests are self-signed.
     'https:': new https.Agent({ keepAlive: true, rejectUnauthorized: false }),
   };
 
@@ -79,7 +79,7 @@ export class QueueProcess {
     this.client = new Client({ baseUrl: this.url, token: QUEUE_TOKEN });
   }
 
-  /** One process that does everything. */
+  /** Starts one process with all roles. */
   static async start(env: Environment = {}): Promise<QueueProcess> {
     const environment = { ...ENVIRONMENT, MILLRACE_QUEUE_PORT: String(await freePort()), ...env };
     const millrace = await startMillrace({ env: environment });
@@ -89,7 +89,10 @@ export class QueueProcess {
     return new QueueProcess(millrace, await QueueSink.listening(), run, again).#ready();
   }
 
-  /** The face in a process of its own, which owns nothing: every call goes over the bus to another. */
+  /**
+   * Starts a process with the queue endpoint only, which sends every call over the bus to an owner in a second
+   * process.
+   */
   static async startApart(env: Environment = {}): Promise<QueueProcess> {
     const nats = await startPlainNats();
     const cluster = await MillraceCluster.prepare(nats, { ...ENVIRONMENT, ...env });
@@ -101,7 +104,7 @@ export class QueueProcess {
     return new QueueProcess(edge, await QueueSink.listening(), run, again, nats).#ready();
   }
 
-  /** Permissions and facts of the account come from its control actor a moment after the start. */
+  /** Waits for the permissions and settings of the account, which the control actor sends shortly after the start. */
   async #ready(): Promise<this> {
     await eventually(
       async () => {
@@ -115,7 +118,7 @@ export class QueueProcess {
     return this;
   }
 
-  /** Ends the process, and starts it again on its data and its port, with settings that may differ. */
+  /** Restarts the process with the same data and port, and possibly other settings. */
   async restart(signal: NodeJS.Signals, env?: Environment): Promise<void> {
     await this.millrace.kill(signal);
     this.millrace = await this.again(env);
@@ -129,7 +132,7 @@ export class QueueProcess {
     await this.nats?.stop();
   }
 
-  /** `millrace account …` beside the running process. @throws when it does not end well */
+  /** Runs `millrace account …` while the process runs. @throws if it fails */
   async account(...args: string[]): Promise<RunResult> {
     const result = await this.run(['account', ...args]);
     if (result.code !== 0) throw new Error(`account ${args.join(' ')}: ${result.stderr}`);
@@ -152,7 +155,7 @@ export class QueueProcess {
     return this.request('DELETE', target, options);
   }
 
-  /** @param target goes out as it stands */
+  /** @param target is sent unchanged */
   request(method: string, target: string, { headers = {}, body, token }: RawOptions = {}): Promise<RawAnswer> {
     const isText = body === undefined || typeof body === 'string' || body instanceof Buffer;
     const bytes = isText ? body : JSON.stringify(body);
@@ -179,7 +182,7 @@ export class QueueProcess {
     });
   }
 
-  /** Bytes as they are; @returns all that came back until the server closed. */
+  /** Sends raw bytes. @returns all data until the server closes */
   raw(request: string): Promise<string> {
     const { hostname: host, port } = new URL(this.url);
     return new Promise((resolve, reject) => {
@@ -193,7 +196,7 @@ export class QueueProcess {
     });
   }
 
-  /** The events of a message, earliest first, once the state is among them. */
+  /** The events of a message, earliest first, when they contain the state. */
   eventsOf(messageId: string, until: string): Promise<readonly EventRecord[]> {
     return eventually(
       async () => {
@@ -206,7 +209,7 @@ export class QueueProcess {
     );
   }
 
-  /** The DLQ's entry of a message, once it is listed. */
+  /** The DLQ record of a message, when it is listed. */
   deadLetterOf(messageId: string): Promise<DlqRecord> {
     return eventually(
       async () => {
@@ -219,7 +222,7 @@ export class QueueProcess {
     );
   }
 
-  /** Publishes with raw headers and gives the new message's id. @throws when it was refused */
+  /** Publishes with raw headers and returns the message id. @throws if it is refused */
   async publish(destination: string, options: RawOptions = {}): Promise<string> {
     const answer = await this.post(`/v2/publish/${destination}`, options);
     if (answer.status !== 200) throw new Error(`publish answers ${answer.status} ${answer.text}`);
@@ -227,7 +230,7 @@ export class QueueProcess {
   }
 }
 
-/** The failure of a call of the published client. @throws when it does not fail */
+/** The error of a call of the published client. @throws if it succeeds */
 export async function refusalOf(action: () => Promise<unknown>): Promise<Error & { readonly status?: number }> {
   const failure = await quietly(() =>
     action().then(
@@ -239,7 +242,7 @@ export async function refusalOf(action: () => Promise<unknown>): Promise<Error &
   return failure;
 }
 
-/** The published client tells the console too of what it cannot do at once. */
+/** Runs an action without the published client's console output about failed tries. */
 export async function quietly<T>(action: () => Promise<T>): Promise<T> {
   const { error, warn } = console;
   Object.assign(console, { error: () => {}, warn: () => {} });

@@ -1,4 +1,4 @@
-/** Calls with configuration, as the queue's face hands them over. */
+/** Requests with delivery settings, in the form in which the queue endpoint passes them on. */
 import type { AccountLimits, HeaderList, RawSettings } from '../../src/domain/queue/index.js';
 import {
   type ParsedSettings,
@@ -51,7 +51,7 @@ export function accepted(outcome: SettingsOutcome): ParsedSettings {
   return outcome.parsed;
 }
 
-/** The text of the refusal; empty when the call is accepted. */
+/** The text of the refusal; empty if the request is accepted. */
 export function refusal(headers: Headers, query: Headers = {}, changes: Partial<SettingsContext> = {}): string {
   const outcome = parseSettings(raw(headers, query), settingsContext(changes));
   return outcome.isOk ? '' : outcome.message;

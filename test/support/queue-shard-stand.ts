@@ -1,4 +1,4 @@
-/** One shard of the queue on memory adapters and manual time, with destinations that a test plays. */
+/** A queue shard on in-memory adapters and manual time, with destinations that the test plays. */
 import {
   BodyCache,
   BodyMemory,
@@ -49,7 +49,7 @@ export const OTHER_ACCOUNT = 'ac-bbbbbbbbbbbbbbbb' as AccountId;
 
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => SILENT };
 
-/** An outcome, its entry, and the call that follows from it, each take a look at the loop of their own. */
+/** The rounds of the event loop that an outcome, its entry and the following call need. */
 const SETTLE_ROUNDS = 4;
 
 const QUEUE_ACTOR_LIMITS: ActorLimits = {
@@ -60,7 +60,7 @@ const QUEUE_ACTOR_LIMITS: ActorLimits = {
   commandMemoryMs: 60_000,
 };
 
-/** An account that may do nearly everything. */
+/** An account with very high limits. */
 export const GENEROUS: AccountTerms = {
   state: 'active',
   centsPer100kMessages: 0,
@@ -103,7 +103,7 @@ export function messageItem(number: number, host: string, { settings, ...rest }:
   };
 }
 
-/** What became of one command, once something has. */
+/** The outcome of a command, set when it has one. */
 export interface QueueOutcome {
   reply?: QueueReply;
   failure?: string;
@@ -118,24 +118,24 @@ export class QueueShardStand {
     [ACCOUNT, GENEROUS],
     [OTHER_ACCOUNT, GENEROUS],
   ]);
-  /** Undefined: no key is known here. */
+  /** Undefined if the stand has no signing key. */
   signature: string | undefined = 'signed';
   room = new DeliveryPlaces(1000);
-  /** Of the activations to come. */
+  /** The limit for body memory of later activations. */
   bodyMemoryBytes = 1024 * 1024;
-  /** What accounts may hold; undefined: what they like. */
+  /** The limits of stored data of accounts; none if undefined. */
   heldLimits: HeldLimits | undefined;
   readonly log = new MemoryLog();
   readonly actors: ShardActor<QueueWork>[] = [];
-  /** Of the actors, in the same order. */
+  /** The planes of the actors, in the same order. */
   readonly planes: QueuePlane[] = [];
   readonly storage = { full: false, isFull: () => this.storage.full };
   epoch = 0;
-  /** Commands that were answered, in that order. */
+  /** The types of answered commands, in order. */
   readonly answered: QueueCommand['type'][] = [];
   #messages = 0;
 
-  /** A fresh activation, one epoch on, as the host makes it after it has won the lease. */
+  /** A new activation with the next epoch, as the host makes it after winning the lease. */
   activate(limits: Partial<QueuePlaneLimits> = {}, overrides: Partial<Activation> = {}): ShardActor<QueueWork> {
     const { time, journal, objects, http } = this;
     const random = { bytes: (count: number) => Uint8Array.from({ length: count }, () => this.epoch), float: () => 0.5 };
@@ -216,14 +216,14 @@ export class QueueShardStand {
     return held;
   }
 
-  /** An actor that serves. */
+  /** A new actor that serves the shard. */
   async serving(limits: Partial<QueuePlaneLimits> = {}): Promise<ShardActor<QueueWork>> {
     const actor = this.activate(limits);
     await actor.start();
     return actor;
   }
 
-  /** Puts a command in; what becomes of it appears in the outcome. */
+  /** Sends a command; its result appears in the outcome. */
   ask(actor: ShardActor<QueueWork>, command: QueueCommand, account = ACCOUNT, commandId?: string): QueueOutcome {
     const outcome: QueueOutcome = {};
     const work = new QueueWork(
@@ -242,7 +242,7 @@ export class QueueShardStand {
     return outcome;
   }
 
-  /** A message for `https://<host>.example/`, with a fresh id. */
+  /** A message to `https://<host>.example/` with a new id. */
   item(host: string, parts: ItemParts = {}): PublishItem {
     this.#messages += 1;
     return messageItem(this.#messages, host, parts);
@@ -252,7 +252,7 @@ export class QueueShardStand {
     return this.ask(actor, { type: 'Publish', items, isTold: false }, account);
   }
 
-  /** The events of each stored entry that has some, in order. */
+  /** The events of each stored entry that has events, in order. */
   async entries(): Promise<QueueEvent[][]> {
     const { last } = await this.journal.tail(QUEUE_SHARD);
     const entries: QueueEvent[][] = [];
@@ -264,7 +264,7 @@ export class QueueShardStand {
     return entries;
   }
 
-  /** Snapshots everything that is stored, as the compactor does beside the actor. */
+  /** Makes a snapshot of all stored entries, as the compactor does while the actor runs. */
   async compact(actor: ShardActor<QueueWork>): Promise<CompactionResult> {
     const { journal, objects, time } = this;
     const ports = { journal, objects, clock: time, log: SILENT };
@@ -276,7 +276,7 @@ export class QueueShardStand {
     );
   }
 
-  /** Lets everything happen that is ready to, and what follows from it, without time passing. */
+  /** Runs all work that is ready, and its consequences, without a change of the clock. */
   async settle(): Promise<void> {
     for (let round = 0; round < SETTLE_ROUNDS; round += 1) await this.time.advance(0);
   }

@@ -1,6 +1,6 @@
 /**
- * A destination on this machine: keeps all that it is sent, and answers each path as it was told, 200 at once
- * where nothing was said. Tests share one and tell their calls apart by the path.
+ * A destination on this machine: records all calls and answers each path as set, by default 200 without delay. Tests
+ * share one sink and use different paths.
  */
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import { expect } from 'chai';
@@ -8,13 +8,13 @@ import { eventually } from './eventually.js';
 
 export interface SinkCall {
   readonly method: string;
-  /** The raw target. */
+  /** The raw request target. */
   readonly target: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
   readonly bytes: Buffer;
   readonly atMs: number;
-  /** False while a call is held. */
+  /** False while the call is held. */
   readonly isAnswered: boolean;
 }
 
@@ -29,14 +29,14 @@ interface Kept extends SinkCall {
   readonly response: ServerResponse;
 }
 
-/** Deliveries on a machine that does much else. */
+/** The wait for deliveries on a machine that is busy with other programs. */
 const ARRIVAL_TIMEOUT_MS = 30_000;
 
 export class QueueSink {
   readonly #calls = new Map<string, Kept[]>();
   readonly #answers = new Map<string, SinkAnswer[]>();
   readonly #held = new Set<string>();
-  /** Most calls open at once, by path. */
+  /** The current and the highest number of open calls, by path. */
   readonly #open = new Map<string, { now: number; most: number }>();
   #paths = 0;
 
@@ -67,7 +67,7 @@ export class QueueSink {
     return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
   }
 
-  /** A path that nothing else uses. */
+  /** Returns a unique path. */
   path(word = 'path'): string {
     this.#paths += 1;
     return `/${word}-${this.#paths}`;
@@ -77,25 +77,25 @@ export class QueueSink {
     return this.origin + path;
   }
 
-  /** What calls of a path get, in turn; the last again and again. */
+  /** Sets the answers to successive calls of a path; the last one repeats. */
   answer(path: string, ...answers: readonly SinkAnswer[]): string {
     this.#answers.set(path, [...answers]);
     return this.url(path);
   }
 
-  /** Calls of a path wait until `release`. */
+  /** Holds the calls of a path until `release`. */
   hold(path: string): string {
     this.#held.add(path);
     return this.url(path);
   }
 
-  /** Answers what waits, and whatever comes, at once. */
+  /** Answers the held calls, and later ones without delay. */
   release(path: string): void {
     this.#held.delete(path);
     for (const call of this.#calls.get(path) ?? []) if (!call.isAnswered) this.#reply(path, call);
   }
 
-  /** Answers the oldest call that waits; the others go on waiting. */
+  /** Answers the oldest held call; the others stay held. */
   releaseOne(path: string): void {
     const call = this.#calls.get(path)?.find(({ isAnswered }) => !isAnswered);
     if (call === undefined) throw new Error(`nothing waits at ${path}`);
@@ -110,14 +110,14 @@ export class QueueSink {
     return this.#open.get(path)?.most ?? 0;
   }
 
-  /** @returns the calls of a path, once there are so many. @throws when there are more */
+  /** Waits for calls of a path. @returns exactly `count` calls. @throws if there are more */
   async arrived(path: string, count = 1, timeoutMs = ARRIVAL_TIMEOUT_MS): Promise<readonly SinkCall[]> {
     await eventually(() => expect(this.calls(path).length, `calls of ${path}`).to.be.at.least(count), { timeoutMs });
     expect(this.calls(path).length, `calls of ${path}`).to.equal(count);
     return this.calls(path);
   }
 
-  /** The only call of a path. */
+  /** Waits for the only call of a path. */
   async call(path: string): Promise<SinkCall> {
     const [call] = await this.arrived(path);
     return call as SinkCall;

@@ -1,6 +1,6 @@
 /**
- * An account's queue with a clock of its own, for specs: what is asked of it, what it does, and what has happened,
- * in short words (`accepted a`, `started a`, `failed a, next in 12182`).
+ * An account's queue with a manual clock, for specs: commands, attempts and events in short form (`accepted a`,
+ * `started a`, `failed a, next in 12182`).
  */
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
@@ -49,7 +49,7 @@ const LIMITS: AccountLimits = {
 
 export const SETTINGS: DeliverySettings = PLAIN_DELIVERY;
 
-/** Shorthand of a publish; the rest has ordinary values. */
+/** Options of a publish; all others have default values. */
 export interface ItemOptions extends Partial<DeliverySettings> {
   readonly url?: string;
   readonly queueName?: string;
@@ -82,12 +82,12 @@ const BOUNDLESS: HeldBounds = {
   memoryBytes: Number.POSITIVE_INFINITY,
 };
 
-/** Keeps contents by number, as long as they are needed. */
+/** Stores bodies by number while they are needed. */
 class BodyShelf implements BodySink {
   readonly contents = new Map<number, Uint8Array>();
-  /** Those that nothing will send any more. */
+  /** The bodies that are not needed for sending any more. */
   readonly unloaded: number[] = [];
-  /** Those that wait for long. */
+  /** The bodies whose messages wait for a long time. */
   readonly rested: number[] = [];
 
   put(number: number, content: Uint8Array): void {
@@ -110,7 +110,7 @@ class BodyShelf implements BodySink {
 export class QueueSpec {
   readonly shelf: BodyShelf;
   readonly engine: QueueEngine;
-  /** All that was ever recorded. */
+  /** All recorded events. */
   readonly journal: QueueEvent[] = [];
   nowMs = NOW_MS;
   bounds: QueueBounds = { ofAccount: BOUNDLESS, ofRuns: BOUNDLESS };
@@ -129,7 +129,7 @@ export class QueueSpec {
     return { nowMs: this.nowMs, account: this.account, boundsFor: () => this.bounds };
   }
 
-  /** How much it may hold. @param ofRuns of runs in progress; else the same */
+  /** Sets the limits of stored data. @param ofRuns limits of active runs; the same by default */
   bound(ofAccount: Partial<HeldBounds>, ofRuns = ofAccount): this {
     this.bounds = { ofAccount: { ...BOUNDLESS, ...ofAccount }, ofRuns: { ...BOUNDLESS, ...ofRuns } };
     return this;
@@ -150,8 +150,8 @@ export class QueueSpec {
   }
 
   /**
-   * Asks, and goes through all steps of a long command.
-   * @param take runs each step; the default only runs it
+   * Executes a command with all steps of a long one.
+   * @param take called for each step; the default runs the step
    */
   ask(command: QueueCommand, take: (step: () => void) => void = (step) => step()): QueueReply {
     const result = this.engine.execute(command, this.context, this.#record);
@@ -170,7 +170,10 @@ export class QueueSpec {
     return this.ask({ type: 'Publish', items, isTold: false });
   }
 
-  /** Lets it do what is due, until nothing more is; `spare`: places that the process has. @returns how many attempts were started */
+  /**
+   * Does all due work; `spare` is the number of free delivery slots of the process. @returns the number of started
+   * attempts
+   */
   work(room = 10_000, spare = Number.POSITIVE_INFINITY): number {
     let started = 0;
     do {
@@ -181,7 +184,7 @@ export class QueueSpec {
     return started;
   }
 
-  /** Lets time pass, and whatever falls due meanwhile happen at its instant. */
+  /** Advances the clock and does due work at its instant. */
   pass(ms: number): void {
     const untilMs = this.nowMs + ms;
     for (;;) {
@@ -196,7 +199,7 @@ export class QueueSpec {
     this.work();
   }
 
-  /** The open attempt comes to something, and what follows from it is done. */
+  /** Sets the outcome of the open attempt and does the following work. */
   outcome(id: string, outcome: number | AttemptOutcome, sentBody?: Uint8Array): QueueReply {
     const attempt = this.engine.attemptOf(id as MessageId);
     expect(attempt, `an open attempt of ${id}`).to.not.equal(undefined);
@@ -205,7 +208,7 @@ export class QueueSpec {
     return this.ask({ type: 'RecordAttempt', id: id as MessageId, retried, restarts, outcome: whole, sentBody });
   }
 
-  /** What has happened since it was last asked, in short words. */
+  /** The events since the previous call, in short form. */
   news(): string[] {
     const events = this.journal.slice(this.#read);
     this.#read = this.journal.length;
@@ -217,17 +220,17 @@ export class QueueSpec {
     return this;
   }
 
-  /** Another one from the journal, as after a crash. */
+  /** A spec with the state of a replay, as after a crash. */
   replayed(): QueueSpec {
     return this.#copied(this.journal);
   }
 
-  /** Another one from a snapshot. */
+  /** A spec with the state of a snapshot. */
   rebuilt(): QueueSpec {
     return this.#copied([...this.engine.rebuildingEvents()]);
   }
 
-  /** Of all that a snapshot would hold, in no order, and of what is derived from it. */
+  /** A digest of all data of a snapshot, independent of order, and of the derived state. */
   digest(): string {
     const parts = [...this.engine.rebuildingEvents()].map((event) => JSON.stringify(event, plain));
     parts.push(JSON.stringify(this.engine.heldAt(0)));
@@ -263,7 +266,7 @@ export function noResponse(error = 'connection refused'): AttemptOutcome {
   return { kind: 'no-response', error, durationMs: 5 };
 }
 
-/** Maps and bytes in a form that says all of them. */
+/** Converts maps and bytes to a complete JSON form. */
 function plain(_key: string, value: unknown): unknown {
   if (value instanceof Map) return [...value].sort();
   if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');

@@ -1,9 +1,9 @@
-/** One account's way to a queue that many share: calls with its token, its limits, and a steady pace of messages. */
+/** One account of a shared queue: requests with its token, its limits, and a steady load of messages. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { eventually } from './eventually.js';
 import { QUEUE_TOKEN, type QueueProcess, type RawAnswer, type RawOptions } from './queue-process.js';
 
-/** Messages of one batch call. */
+/** The number of messages in one batch request. */
 const BATCH = 1000;
 
 export interface PaceOptions {
@@ -20,12 +20,12 @@ export class QueueTenant {
     public token: string,
   ) {}
 
-  /** The account that the process began with. */
+  /** The first account of the process. */
   static first(served: QueueProcess): QueueTenant {
     return new QueueTenant(served, undefined, QUEUE_TOKEN);
   }
 
-  /** A new account; its token works when this returns. */
+  /** Creates an account; resolves when its token works. */
   static async create(served: QueueProcess, name: string): Promise<QueueTenant> {
     const { stdout } = await served.account('create', '--name', name, '--email', `${name}@tests.example`);
     const tenant = new QueueTenant(served, name, tokenIn(stdout.toString()));
@@ -44,14 +44,14 @@ export class QueueTenant {
     return (await this.request('GET', target)).json;
   }
 
-  /** @throws when it was refused */
+  /** Publishes a message. @throws if it is refused */
   async publish(destination: string, options: RawOptions = {}): Promise<string> {
     const { status, text, json } = await this.request('POST', `/v2/publish/${destination}`, options);
     if (status !== 200) throw new Error(`publish answers ${status} ${text}`);
     return (json as { messageId: string }).messageId;
   }
 
-  /** As many of a message as said, by batches. @param itemAt of the message with that number */
+  /** Publishes this number of messages in batches. @param itemAt returns the message with a number */
   async flood(count: number, itemAt: (number: number) => object): Promise<void> {
     for (let from = 0; from < count; from += BATCH) {
       const items = Array.from({ length: Math.min(BATCH, count - from) }, (_, at) => itemAt(from + at));
@@ -61,8 +61,8 @@ export class QueueTenant {
   }
 
   /**
-   * Publishes to a path of the process's sink, one message after the other at a steady pace, and waits for all.
-   * @returns milliseconds from each publish to its arrival, shortest first
+   * Publishes to a path of the process's sink at a steady pace, and waits for all deliveries.
+   * @returns the milliseconds from each publish to its delivery, in ascending order
    */
   async keepPace({ count, everyMs, headers = {}, queueName }: PaceOptions): Promise<number[]> {
     const { sink } = this.served;
@@ -80,7 +80,10 @@ export class QueueTenant {
     return arrived.map(({ body, atMs }) => atMs - (begunAtMs[Number(body)] as number)).sort((a, b) => a - b);
   }
 
-  /** A machine that does much else may hear nothing of its control journal for a moment: 503, and nothing was done. */
+  /**
+   * Repeats a request that is answered 503. On a busy machine the process may be without news of the control journal
+   * for a moment; such a request had no effect.
+   */
   #insist(target: string, options: RawOptions): Promise<RawAnswer> {
     return eventually(async () => {
       const answer = await this.request('POST', target, options);
@@ -89,12 +92,12 @@ export class QueueTenant {
     });
   }
 
-  /** `millrace account` with this account. */
+  /** Runs `millrace account` with this account. */
   administer(verb: string, ...words: readonly string[]) {
     return this.served.account(verb, ...(this.name === undefined ? [] : [this.name]), ...words);
   }
 
-  /** New tokens. @returns the one that was good until now */
+  /** Replaces the tokens. @returns the previous token */
   async resetTokens(): Promise<string> {
     const { token: old } = this;
     const { stdout } = await this.administer('reset-tokens');

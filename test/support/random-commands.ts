@@ -1,4 +1,4 @@
-/** Commands at random over few keys and telling values, the same from the same seed. */
+/** Random commands with few keys and chosen values; the same seed gives the same commands. */
 import { seededRandom } from './kv-bench.js';
 
 const KEYS = ['a', 'b', 'c', '{t}d', "''"];
@@ -135,7 +135,10 @@ export class RandomCommands {
     return [...this.#maybe(() => [this.#pick(FLAGS)]), ...this.#maybe(() => [this.#pick(FLAGS)])];
   }
 
-  /** Far ahead and never twice the same: equal ones would compare by which server's clock was read first. */
+  /**
+   * An instant far in the future and different each time. The order of equal ones would depend on the server whose
+   * clock was read first.
+   */
   #ahead(): number {
     this.#uses += 1;
     return 1000 + ((this.#uses * 7919) % 50_021);

@@ -1,4 +1,7 @@
-/** Random commands for the control actor, over a handful of people, teams, databases and indexes, so that they meet. */
+/**
+ * Random commands for the control actor. They share a few users, teams, databases and indexes, so that they affect
+ * each other.
+ */
 import fc from 'fast-check';
 import {
   ACCOUNT_PLAN_NAMES,
@@ -58,7 +61,7 @@ const settingsChange = fc.oneof(
   of({ budgetDollars: fc.integer({ min: -1, max: 3 }) }),
 );
 
-/** Every kind of command but the wrapper, each with a fair chance to be accepted. */
+/** Every kind of command except the wrapper, each with a fair chance of acceptance. */
 const kinds: { readonly [Type in Plain['type']]: fc.Arbitrary<Omit<Extract<Plain, { type: Type }>, 'type'>> } = {
   FirstStart: small.map((name) => ({
     account: newAccount(ac('first'), ANNA),
@@ -81,7 +84,7 @@ const kinds: { readonly [Type in Plain['type']]: fc.Arbitrary<Omit<Extract<Plain
   ChangePartitions: of({ database: fc.constant(db('first')), partitions: fc.integer({ min: 0, max: 4 }) }),
   AdvancePartitions: of({
     database: fc.constant(db('first')),
-    /** 0: the present one. */
+    /** 0 is the current one. */
     attempt: fc.nat({ max: 1 }),
     to: fc.constantFrom('attempt', 'attempt', 'copying', 'switched', 'abandoning', 'failed', 'ended'),
     percent: fc.integer({ min: 0, max: 101 }),
@@ -291,7 +294,10 @@ function commandOf(type: Plain['type']): fc.Arbitrary<Plain> {
   return kinds[type].map((fields) => ({ type, ...fields }) as Plain);
 }
 
-/** The newest state is met more often when what makes things is asked more often than what asks about them. */
+/**
+ * Commands that create are more frequent than commands that refer to the created, so that references to the newest
+ * state are common.
+ */
 const plain: fc.Arbitrary<Plain> = fc.oneof(
   ...PLAIN_TYPES.map((type) => ({ arbitrary: commandOf(type), weight: weightOf(type) })),
 );
@@ -306,7 +312,7 @@ export const anyReading: fc.Arbitrary<ControlCommand> = fc.oneof(
 );
 
 function weightOf(type: Plain['type']): number {
-  // What takes away much stays rare; backups need a while to end.
+  // Commands that delete much are rare, and backups need time to end.
   if (type === 'DeleteDatabase' || type === 'DeleteTeam') return 1;
   if (type.endsWith('Backup')) return 14;
   if (type === 'SetTrigger' || type === 'IssueUserToken') return 16;

@@ -1,4 +1,4 @@
-/** Runs as endpoints, third parties and clients would have them, at random: any step, answer, event and end. */
+/** Random histories of runs, as endpoints, third parties and clients produce them: steps, answers, events and ends. */
 import type { PublishItem, QueueEngine } from '../../src/domain/queue/index.js';
 import type { RunPart, StepMark } from '../../src/domain/queue/runs/index.js';
 import type { MessageId, RunId } from '../../src/kernel/index.js';
@@ -29,7 +29,7 @@ export class RandomRuns {
     return this.#stateOfRuns((state) => state === 'active');
   }
 
-  /** Those that are in the DLQ. */
+  /** The runs in the DLQ. */
   failedRuns(): string[] {
     return this.#stateOfRuns((state) => state === 'failed');
   }
@@ -78,7 +78,7 @@ export class RandomRuns {
     spec.answer(id, answered(status, isMissing ? NOT_FOUND : [], 'fine'));
   }
 
-  /** What the function does next, seen these steps. */
+  /** The next action of the function after these steps. */
   #act({ runId, step }: StepPart, steps: readonly (StepMark | undefined)[]): void {
     if (step?.stepId === 0) {
       this.#step(runId, step.targetStep, step.concurrent);
@@ -154,7 +154,7 @@ export class RandomRuns {
     return [...this.#pending].map((id) => queue.engine.attemptOf(id)).filter((attempt) => attempt !== undefined);
   }
 
-  /** What the owner's state says, by the events that rebuild it. */
+  /** The runs of a state, according to the events that rebuild the owner's state. */
   #stateOfRuns(is: (state: 'active' | 'failed') => boolean): string[] {
     return [...this.spec.queue.engine.rebuildingEvents()]
       .flatMap((event) => (event.type === 'RunRestored' ? [event] : []))
@@ -169,7 +169,7 @@ export class RandomRuns {
   }
 }
 
-/** Of the same parallel group: announced or done. */
+/** Returns true for steps of one parallel group, announced or done. */
 function isSibling(one: StepMark, step: StepMark): boolean {
   const id = one.stepId === 0 ? one.targetStep : one.stepId;
   return one.concurrent === step.concurrent && Math.abs(id - step.stepId) < step.concurrent;

@@ -1,6 +1,6 @@
 /**
- * Random programs of everything that happens to runs: what clients, endpoints and third parties ask, what deliveries
- * come to, and time. Few names, so that all of it meets.
+ * Random sequences of all actions on runs: requests of clients, endpoints and third parties, results of deliveries,
+ * and time. They use few names, so that actions affect the same runs.
  */
 import fc from 'fast-check';
 import type { AttemptOutcome, QueueCommand } from '../../src/domain/queue/index.js';
@@ -21,7 +21,7 @@ import {
   type WorkflowSpec,
 } from './workflow-spec.js';
 
-/** What is done, and two numbers that choose among its variants. */
+/** An action, and two numbers that select its variant. */
 export interface RunAction {
   readonly do: number;
   readonly a: number;
@@ -35,7 +35,7 @@ const UNKNOWN: [string, string] = ['Svc-Workflow-Unknown-Sdk', 'true'];
 
 const everything = { kind: 'filter', filter: {}, after: undefined, order: 'earliestFirst' } as const;
 
-/** Plays one action; whatever is refused is refused. */
+/** Executes an action; it may be refused. */
 export function playRun(flow: WorkflowSpec, { do: what, a, b }: RunAction, number: number): void {
   const id = `m${number}`;
   const runId = RUNS[a % RUNS.length] as RunId;
@@ -108,7 +108,7 @@ export function playRun(flow: WorkflowSpec, { do: what, a, b }: RunAction, numbe
 
 const NOT_FOUND: [string, string] = ['Svc-Workflow-Failure-Callback-Notfound', 'true'];
 
-/** One of the attempts that are open comes to this. */
+/** Sets the outcome of one of the open attempts. */
 export function conclude(flow: WorkflowSpec, which: number, outcome: AttemptOutcome): void {
   const open = [...flow.queue.engine.rebuildingEvents()].flatMap((event) =>
     event.type === 'MessageRestored' && event.status === 'active' ? [event.id] : [],

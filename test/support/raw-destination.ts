@@ -1,4 +1,4 @@
-/** A destination that answers with whatever bytes a test wants, good HTTP or not. */
+/** A destination that answers with any bytes that a test sets, valid HTTP or not. */
 import { createServer, type Server, type Socket } from 'node:net';
 
 export class RawDestination {
@@ -8,7 +8,7 @@ export class RawDestination {
 
   private constructor(readonly server: Server) {}
 
-  /** @param answer called with each piece that arrives on a socket */
+  /** @param answer called with each piece of data of a socket */
   static async listening(answer: (socket: Socket, text: string) => void): Promise<RawDestination> {
     const server = createServer();
     const destination = new RawDestination(server);

@@ -1,7 +1,7 @@
-/** Bytes as they are to a port, and what comes back. */
+/** Sends raw bytes to a port and returns the answer. */
 import net from 'node:net';
 
-/** Reads until the server closes, or until `until` is in what came; both ways a character is a byte. */
+/** Reads until the server closes or `until` has arrived; a character stands for a byte in both directions. */
 export function rawExchange(port: number, bytes: string | Buffer, until?: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = net.connect(port, '127.0.0.1', () => socket.write(bytes, 'latin1'));

@@ -1,23 +1,23 @@
-/** RDB files made byte by byte, for what no server of today writes any more. */
+/** Builds RDB files byte by byte, for encodings that current servers do not write. */
 import { crc64 } from '../../src/domain/kv/types/crc64.js';
 import { RdbWriter } from '../../src/domain/kv/types/rdb/rdb-writer.js';
 
-/** @param parts bytes between the version and the end mark. @returns a whole file */
+/** @param parts the bytes between the version and the end mark. @returns a complete file */
 export function rdbFile(parts: readonly string[], { version = 11, checksum = true } = {}): Buffer {
   const body = Buffer.from(`REDIS${String(version).padStart(4, '0')}${parts.join('')}\xff`, 'latin1');
   if (version < 5) return body;
   return Buffer.concat([body, checksum ? crc64(body, body.length) : Buffer.alloc(8)]);
 }
 
-/** A key with its value. @param bytes of the value, in that form */
+/** A key with its value. @param bytes the value in the encoding `form` */
 export function keyOf(form: number, name: string, bytes: string): string {
   return String.fromCharCode(form) + text(name) + bytes;
 }
 
-/** Any number of bytes as a string of the file: its length in front. */
+/** A string of any length, with its length before it. */
 export function text(bytes: string): string {
   const out = new RdbWriter();
-  // Its plain form, not that of a number.
+  // The plain encoding, not the one of an integer.
   out.size(bytes.length);
   return out.toBytes() + bytes;
 }
@@ -34,7 +34,7 @@ export function instant(atMs: number): string {
   return out.toBytes();
 }
 
-/** A module's name and version, as the nine bytes that stand for them. */
+/** The nine bytes that encode a module's name and version. */
 export function moduleName(name: string, version: number): string {
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
   let id = 0n;
@@ -44,7 +44,7 @@ export function moduleName(name: string, version: number): string {
   return bytes.toString('latin1');
 }
 
-/** Words of at most 63 bytes as a ziplist. */
+/** A ziplist of words with at most 63 bytes. */
 export function ziplist(words: readonly string[]): string {
   let body = '';
   let before = 0;
@@ -60,7 +60,7 @@ export function ziplist(words: readonly string[]): string {
   return `${head.toString('latin1')}${body}\xff`;
 }
 
-/** Fields and values in turn, with `free` unused bytes behind each value. */
+/** A zipmap of alternating fields and values, with `free` unused bytes after each value. */
 export function zipmap(words: readonly string[], free = 0): string {
   const length = (count: number) => {
     if (count < 254) return String.fromCharCode(count);

@@ -1,6 +1,6 @@
 /**
- * Two edges and a keeper of read models on one NATS: the first edge owns everything, the second nothing, and the keeper
- * can be put to sleep.
+ * Two edges and a process for read models on one nats-server. The first edge owns all shards, the second owns none,
+ * and the read-model process can be frozen.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -18,11 +18,11 @@ export class ReadSideCluster {
     private readonly nats: NatsFacts,
     readonly owner: MillraceProcess,
     readonly other: MillraceProcess,
-    /** Of the read models; the owner, when it was not asked for. */
+    /** The process with the read models; the owner unless a separate one was requested. */
     readonly keeper: MillraceProcess,
   ) {}
 
-  /** @param keepsApart whether the read models have a process of their own */
+  /** @param keepsApart whether the read models have a separate process */
   static async start(keepsApart: boolean, settings: Environment = {}): Promise<ReadSideCluster> {
     const nats = await startPlainNats();
     const cluster = await MillraceCluster.prepare(nats, {
@@ -31,7 +31,7 @@ export class ReadSideCluster {
       MILLRACE_QUEUE_TOKEN: QUEUE_TOKEN,
       MILLRACE_SIGNING_KEY_CURRENT: SIGNING_KEYS.current,
       MILLRACE_SIGNING_KEY_NEXT: SIGNING_KEYS.next,
-      // Nobody is killed; on a busy machine nobody is to be taken for dead either.
+      // No test kills a process, and a slow process on a busy machine must not be taken for dead.
       MILLRACE_TAKEOVER_SILENCE_MS: '15000',
       ...settings,
     });
@@ -56,7 +56,7 @@ export class ReadSideCluster {
     });
   }
 
-  /** Does something while the keeper sleeps. */
+  /** Runs an action while the read-model process is frozen. */
   async asleep<T>(action: () => Promise<T>): Promise<T> {
     await this.keeper.freeze();
     try {
@@ -66,7 +66,7 @@ export class ReadSideCluster {
     }
   }
 
-  /** Does something that waits for the keeper, which is asleep and wakes up after so many milliseconds. */
+  /** Runs an action that waits for the frozen read-model process, which is resumed after `ms` milliseconds. */
   async asleepFor<T>(ms: number, action: () => Promise<T>): Promise<T> {
     await this.keeper.freeze();
     const waking = pause(ms).then(() => this.keeper.thaw());
@@ -83,7 +83,7 @@ export class ReadSideCluster {
   }
 }
 
-/** What a face answers to a token. */
+/** The status of a request with this token. */
 export async function statusOf(url: string, token: string, body?: unknown): Promise<number> {
   const { status } = await fetch(url, {
     method: body === undefined ? 'GET' : 'POST',
@@ -93,7 +93,10 @@ export async function statusOf(url: string, token: string, body?: unknown): Prom
   return status;
 }
 
-/** Until a check holds. @throws when what is asked a second after `fromMs` of `performance.now()` still has it otherwise */
+/**
+ * Waits until a check holds. @throws if a request sent a second after `fromMs` (of `performance.now()`) still fails
+ * it
+ */
 export async function withinASecond(fromMs: number, check: () => Promise<void>): Promise<void> {
   let askedAtMs = 0;
   await eventually(() => {

@@ -1,4 +1,4 @@
-/** What the files of a process that was just killed hold, beside what the journal held at that moment. */
+/** Compares the files of a process that was just killed with the journal at that moment. */
 import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connect, JetStreamJournal, Names, type NatsOptions } from '../../src/adapters/nats/index.js';
@@ -7,7 +7,7 @@ import type { ShardName } from '../../src/kernel/index.js';
 
 export const READ_MODEL_FILES = ['messages.db', 'stats.db'] as const;
 
-/** The journal's last position. */
+/** The last position of the journal. */
 export interface JournalEnd {
   position(shard: string): Promise<number>;
   close(): Promise<void>;
@@ -23,8 +23,8 @@ export async function openJournalEnd(options: NatsOptions): Promise<JournalEnd> 
 }
 
 /**
- * How far a file had got when its process died; 0 when there is none yet. Looks at a copy: whoever opens a file brings
- * it in order, and the process that comes next is to do that itself.
+ * The position up to which a file was folded when its process died; 0 if there is no file. It reads a copy, because
+ * opening a file repairs it, and the next process must do that itself.
  */
 export async function foldedPosition(dataDir: string, file: string, shard: string): Promise<number> {
   const copy = join(dataDir, 'copy-of-read-models');

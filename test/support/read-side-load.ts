@@ -1,6 +1,6 @@
 /**
- * Publishes, runs, commands and documents without pause, one lane each, to an edge that answers all of them: what was
- * acknowledged is counted by hand.
+ * A continuous load of publishes, runs, commands and documents on one edge, one lane for each kind. The load counts
+ * acknowledged requests itself.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { describeOutcome, KvClient } from './kv-client.js';
@@ -17,22 +17,22 @@ export interface ReadSideLoadParts {
 }
 
 export interface Accepted {
-  /** Of messages, by whether their destination takes them. */
+  /** The ids of messages, by the success of their destination. */
   readonly ids: { readonly good: readonly string[]; readonly bad: readonly string[] };
   readonly messages: number;
-  /** Ids of runs, each of two steps. */
+  /** The ids of runs, each with two steps. */
   readonly runs: readonly string[];
   readonly commands: number;
   readonly documents: number;
 }
 
-/** Messages of one batch, every fifth of them to a destination that refuses. */
+/** The number of messages in a batch; every fifth goes to a failing destination. */
 const BATCH = 5;
 const COMMANDS = 20;
 const DOCUMENTS = 3;
-/** Steady work, of which a rebuild takes no minutes. */
+/** A pause that keeps the load small, so that a rebuild of its read models is quick. */
 const PAUSE_MS = 25;
-/** Each takes four deliveries. */
+/** The pause between runs, each of which needs four deliveries. */
 const RUN_PAUSE_MS = 200;
 
 export class ReadSideLoad {
@@ -57,7 +57,7 @@ export class ReadSideLoad {
     return new ReadSideLoad(parts, await TwoStepRuns.listening(options));
   }
 
-  /** @throws while the queue is not open yet; nothing is done */
+  /** @throws while the queue is not ready; such a call has no effect */
   async prepare(): Promise<void> {
     const { status } = await this.#queue.raw('/v2/queues');
     if (status !== 200) throw new Error(`queues answer ${status}`);
@@ -69,11 +69,11 @@ export class ReadSideLoad {
     const lanes = [() => this.#publish(), () => this.#command(), () => this.#upsert()];
     const running = this.#repeat(() => this.runs.trigger(), RUN_PAUSE_MS);
     this.#working = Promise.all([running, ...lanes.map((lane) => this.#repeat(lane))]);
-    // Whoever stops it hears of it.
+    // `stop` reports the error.
     this.#working.catch(() => {});
   }
 
-  /** @throws when something was not acknowledged: then nothing can be counted */
+  /** @throws if a request was not acknowledged, because the counts would then be unknown */
   async stop(): Promise<Accepted> {
     this.#isStopping = true;
     await this.#working;
@@ -88,12 +88,12 @@ export class ReadSideLoad {
     };
   }
 
-  /** Messages that were accepted until now. */
+  /** The number of accepted messages so far. */
   get count(): number {
     return this.#good.length + this.#bad.length;
   }
 
-  /** Runs go on until their endpoint is closed. */
+  /** Closes the endpoint; runs continue until then. */
   close(): Promise<void> {
     return this.runs.close();
   }

@@ -1,6 +1,6 @@
 /**
- * Everything that the read models answer about one account, through the public faces: what must be the same before and
- * after they were made anew.
+ * All answers of the read models about one account, through the public APIs. They must be the same before and after a
+ * rebuild.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { basic } from './management-endpoint.js';
@@ -15,13 +15,13 @@ export interface ReadSideEndpoints {
 
 export type Listed = Readonly<Record<string, unknown>>;
 
-/** Everything that is listed and counted. */
+/** All lists and counts. */
 export interface ReadSideState {
   readonly events: readonly Listed[];
   readonly runs: readonly Listed[];
   readonly runEvents: readonly Listed[];
   readonly dlq: readonly Listed[];
-  /** By the path that was asked. */
+  /** The statistics, by request path. */
   readonly statistics: Readonly<Record<string, unknown>>;
 }
 
@@ -30,17 +30,20 @@ interface Page extends Readonly<Record<string, unknown>> {
 }
 
 const PERIODS = ['1h', '12h', '30d'] as const;
-/** An account may look at so many pages in a second, and then is asked to wait. */
+/** The tries of a read, because the rate of reads of an account is limited. */
 const BUSY_TRIES = 100;
 const BUSY_PAUSE_MS = 100;
-/** `2026-11-22 10:00:00.000 +0000 UTC`: of a step; points of days have the moment of the request. */
+/**
+ * Matches the instant of a step, `2026-11-22 10:00:00.000 +0000 UTC`. The points of days have the instant of the
+ * request.
+ */
 const STEP = /:00\.000 \+0000 UTC$/;
 const DAY_CHARACTERS = 10;
 
 export class ReadSide {
   constructor(readonly faces: ReadSideEndpoints) {}
 
-  /** @param statistics paths of the management face without a period */
+  /** @param statistics paths of the management API without a period */
   async state(statistics: readonly string[] = []): Promise<ReadSideState> {
     const counted: Record<string, unknown> = {};
     for (const path of statistics) {
@@ -58,7 +61,7 @@ export class ReadSide {
     };
   }
 
-  /** All pages of a list of the queue's face. */
+  /** All pages of a list of the queue API. */
   async list(path: string, name: string, query: string): Promise<Listed[]> {
     const { queueUrl, queueToken } = this.faces;
     const found: Listed[] = [];
@@ -83,7 +86,7 @@ export class ReadSide {
   }
 }
 
-/** States of the log, by the words that statistics have for them. */
+/** The states of the log, by the names of their statistics. */
 const STATE_BY_SERIES = {
   created: 'CREATED',
   active: 'ACTIVE',
@@ -96,7 +99,7 @@ const STATE_BY_SERIES = {
 
 export type StateCounts = Readonly<Record<keyof typeof STATE_BY_SERIES, number>>;
 
-/** How often each state is in the log of messages. */
+/** The number of log events of each state. */
 export function loggedCounts({ events }: Pick<ReadSideState, 'events'>): StateCounts {
   const counts = Object.entries(STATE_BY_SERIES).map(([name, state]) => [
     name,
@@ -105,12 +108,12 @@ export function loggedCounts({ events }: Pick<ReadSideState, 'events'>): StateCo
   return Object.fromEntries(counts) as StateCounts;
 }
 
-/** The same as the statistics of the queue have it, all points of a period together. */
+/** The same numbers from the queue's statistics, summed over a period. */
 export function countedStates(state: Pick<ReadSideState, 'statistics'>, path: string): StateCounts {
   return totalsOf(state, path, 'daily_msgq_messages') as StateCounts;
 }
 
-/** Of runs. */
+/** The numbers of runs. */
 export function countedRuns(state: Pick<ReadSideState, 'statistics'>, path: string): Readonly<Record<string, number>> {
   return totalsOf(state, path, 'daily_workflow_messages');
 }
@@ -127,7 +130,7 @@ interface Series {
   readonly data_points: readonly { readonly y: number }[];
 }
 
-/** @throws when it is not answered 200, or asked to wait again and again */
+/** @throws if the answer is not 200, or if the rate limit refuses all tries */
 async function ask(url: string, init: RequestInit): Promise<unknown> {
   for (let tries = 1; ; tries += 1) {
     const answer = await fetch(url, init);
@@ -140,14 +143,14 @@ async function ask(url: string, init: RequestInit): Promise<unknown> {
   }
 }
 
-/** Sizes, which go on as they are in every step up to the request. */
+/** Series of sizes, whose last value is repeated in each step up to the request. */
 const CARRIED_SERIES = new Set(['keyspace', 'diskusage']);
-/** Connections of a process that tells nothing any more count as closed some minutes later. */
+/** Series of connections: those of a silent process count as closed after some minutes. */
 const FORGOTTEN_SERIES = new Set(['connection_count']);
 
 /**
- * Series without their zeros, and days without the moment of the request: a series that is read a minute later begins
- * a minute later, and has the same in it. Of sizes only the steps in which they changed are kept.
+ * Removes zeros from series, and the instant of the request from days. A later request starts its series later, and
+ * the rest must be equal. Of sizes only the changes are kept.
  */
 function withoutSilence(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutSilence).filter((one) => one !== undefined);

@@ -1,4 +1,7 @@
-/** A shell into which a test types the commands of a page, one after the other: what one sets, the next ones have. */
+/**
+ * A shell in which a test runs the commands of a page one after another; later commands see the variables of earlier
+ * ones.
+ */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { eventually } from './eventually.js';
 
@@ -9,10 +12,13 @@ export class ReaderShell {
   readonly #bash: ChildProcessWithoutNullStreams;
   #output = '';
 
-  /** @param env beside the test's own; undefined takes one away. @param within what the shell is started by, if it is not to run right here */
+  /**
+   * @param env variables in addition to the test's; undefined removes one. @param within a command that starts the
+   * shell, if it must not run directly
+   */
   constructor(env: Readonly<Record<string, string | undefined>> = {}, within: readonly string[] = []) {
     const [program = '', ...args] = [...within, 'bash', '--noprofile', '--norc'];
-    // A group of its own, so that it ends with all that it began.
+    // A separate process group, so that all child processes end with it.
     this.#bash = spawn(program, args, { env: { ...process.env, ...env }, detached: true });
     this.#bash.stdout.setEncoding('utf8').on('data', (text: string) => {
       this.#output += text;
@@ -20,7 +26,7 @@ export class ReaderShell {
     this.#bash.stderr.resume();
   }
 
-  /** @returns what it printed. @throws with that, when it does not end in time */
+  /** @returns the output. @throws with the output if the command does not end in time */
   async run(command: string, timeoutMs = DEFAULT_TIMEOUT_MS): Promise<string> {
     this.#output = '';
     this.#bash.stdin.write(`${command}\necho '${END}'\n`);

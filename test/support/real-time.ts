@@ -1,4 +1,4 @@
-/** The machine's clock and timers, for contract suites that have to wait for a real server. */
+/** The clock and timers of the machine, for contract suites that wait for a real server. */
 import { type Clock, type Timer, Timers } from '../../src/ports/index.js';
 
 export class RealTime extends Timers implements Clock {

@@ -1,4 +1,4 @@
-/** Values of every kind and size in a server of the Redis protocol, and all that clients can read of them. */
+/** Writes values of every kind and size to a server of the Redis protocol, and reads all data that clients can read. */
 import type { ByteString } from '../../src/kernel/index.js';
 import type { RespClient } from './resp-client.js';
 
@@ -7,7 +7,7 @@ const many = (count: number, word: (index: number) => string[]) =>
 const BYTES = String.fromCharCode(...Array.from({ length: 256 }, (_, byte) => byte));
 const FAR_MS = '4102444800000';
 
-/** What Redis 6 has too. */
+/** Commands that Redis 6 supports too. */
 const COMMANDS: readonly string[][] = [
   ['SET', 'string', 'hello'],
   ['SET', 'empty', ''],
@@ -76,7 +76,7 @@ export async function fillRedis(client: RespClient, major: number): Promise<void
   }
 }
 
-/** By key: its type, its expiry, all that is in it. The same for the same data, on any server. */
+/** The type, expiry and content of each key; equal data gives equal results on any server. */
 export async function contentsOf(client: RespClient): Promise<Map<ByteString, readonly string[]>> {
   const contents = new Map<ByteString, readonly string[]>();
   for (const key of bulksOf(await client.call(['KEYS', '*'])).sort()) {
@@ -119,19 +119,19 @@ async function groupsOf(client: RespClient, key: string): Promise<string[]> {
   return parts;
 }
 
-/** How long ago entries were delivered goes on; that they were is in the list. */
+/** Removes the idle time of pending entries, which changes with time. */
 function withoutIdle(pending: string): string {
   return pending.replaceAll(/\r\n:\d{2,}\r\n/g, '\r\n:…\r\n');
 }
 
-/** Fields that expire, by their names. */
+/** The expiring fields, by name. */
 export async function fieldExpiriesOf(client: RespClient, key: string, fields: readonly string[]): Promise<string> {
   return client.call(['HPEXPIRETIME', key, 'FIELDS', String(fields.length), ...fields]);
 }
 
 function inOrder([name]: readonly string[], reply: string): string {
   if (name === 'SMEMBERS') return bulksOf(reply).sort().join('\n');
-  // Scores are the same numbers, and not the same digits, in older servers.
+  // Older servers print equal scores with other digits.
   if (name === 'ZRANGE')
     return bulksOf(reply)
       .map((word, at) => (at % 2 === 0 ? word : String(numberOf(word))))
@@ -148,7 +148,7 @@ function numberOf(score: string): number {
   return Number(score.replace('inf', 'Infinity'));
 }
 
-/** Every string in a reply. */
+/** All bulk strings of a reply. */
 function bulksOf(reply: string): string[] {
   const words: string[] = [];
   for (let at = 0; at < reply.length; ) {

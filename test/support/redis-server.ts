@@ -1,4 +1,4 @@
-/** A real redis-server for one test file: on a socket in a directory of its own, without persistence. */
+/** A real redis-server for one test file, on a Unix socket in its own directory, without persistence. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,18 +10,18 @@ export interface RedisServer {
   readonly version: string;
   readonly major: number;
   readonly client: RespClient;
-  /** Where it listens. */
+  /** The path of its socket. */
   readonly socket: string;
   stop(): Promise<void>;
 }
 
-/** The system's server, and the newer one that infra/fetch-redis.sh unpacks. */
+/** The installed server, and the newer one that infra/fetch-redis.sh unpacks. */
 export const REDIS_BINARIES = {
   packaged: '/usr/bin/redis-server',
   newer: join(process.cwd(), '.tools/redis8/run'),
 } as const;
 
-/** Known differences are listed for this version of the system's server, which Debian 12 has. */
+/** The version of Debian 12's server, for which known differences are listed. */
 const COMPARED = '7.0.';
 
 /** The version a binary reports; undefined if it is missing, does not start, or is a packaged one other than 7.0. */

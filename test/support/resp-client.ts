@@ -1,4 +1,4 @@
-/** A Redis connection of the tests' own: words out, the replies' very bytes back. */
+/** A test client for Redis connections: sends words and returns the exact bytes of replies. */
 import net from 'node:net';
 import { encodeCommand } from '../../src/codec/resp/index.js';
 import type { ByteString } from '../../src/kernel/index.js';
@@ -20,7 +20,7 @@ export class RespClient {
     socket.on('close', () => this.#fail(new Error('the server closed the connection')));
   }
 
-  /** @param where a socket's path, or a port */
+  /** @param where the path of a socket, or a port */
   static connect(where: string | { port: number; host: string }): Promise<RespClient> {
     return new Promise((resolve, reject) => {
       const socket = typeof where === 'string' ? net.connect(where) : net.connect(where);
@@ -32,12 +32,12 @@ export class RespClient {
     });
   }
 
-  /** The reply as it came over the wire. */
+  /** Sends a command and returns the raw reply. */
   call(words: readonly ByteString[]): Promise<ByteString> {
     return this.send(encodeCommand(words));
   }
 
-  /** Sends encoded commands; the first reply to come back. */
+  /** Sends encoded commands and returns the next reply. */
   send(resp: ByteString): Promise<ByteString> {
     return new Promise((resolve, reject) => {
       if (this.#ended !== undefined) {
@@ -49,7 +49,7 @@ export class RespClient {
     });
   }
 
-  /** A pipeline: all of them sent at once. */
+  /** Sends all commands in one write. */
   callAll(commands: readonly (readonly ByteString[])[]): Promise<ByteString[]> {
     const replies = commands.map(
       () => new Promise<ByteString>((resolve, reject) => this.#waiting.push({ resolve, reject })),
@@ -58,7 +58,7 @@ export class RespClient {
     return Promise.all(replies);
   }
 
-  /** The replies in some bytes, one after the other. */
+  /** Splits bytes into replies. */
   static repliesOf(bytes: Buffer): ByteString[] {
     const replies: ByteString[] = [];
     for (let at = 0; at < bytes.length; ) {
@@ -70,7 +70,7 @@ export class RespClient {
     return replies;
   }
 
-  /** Nothing that is sent now would be answered. */
+  /** True if the connection has ended and commands get no reply. */
   get hasEnded(): boolean {
     return this.#ended !== undefined;
   }
@@ -97,7 +97,7 @@ export class RespClient {
   }
 }
 
-/** Where the reply that begins at `at` ends; -1 if it is not all there. */
+/** The end of the reply that starts at `at`; -1 if it is incomplete. */
 function replyEnd(bytes: Buffer, at: number): number {
   const line = bytes.indexOf('\r\n', at);
   if (line < 0) return -1;

@@ -1,4 +1,4 @@
-/** The native protocol's face on a free port over an owner in memory, and raw connections to it. */
+/** A RESP endpoint on a free port with an in-memory owner, and raw connections to it. */
 import net from 'node:net';
 import { encodeCommand } from '../../src/codec/resp/index.js';
 import { createRespServer, type RespServer, type RespServerParts } from '../../src/edge/index.js';
@@ -12,16 +12,16 @@ import { realTime } from './real-time.js';
 
 export const PASSWORD = 'first-password';
 export const OTHER_PASSWORD = 'other-password';
-/** Opens a database of three partitions. */
+/** The password of a database with three partitions. */
 export const WIDE_PASSWORD = 'wide-password';
-/** Opens a database of three partitions in cluster mode. */
+/** The password of a database with three partitions in cluster mode. */
 export const CLUSTER_PASSWORD = 'cluster-password';
 
 export class RespEndpointHarness {
   readonly owner = new MemoryOwner();
   readonly log = new MemoryLog();
   readonly usages: KvUsage[] = [];
-  /** Passwords that no longer open anything. */
+  /** Revoked passwords. */
   readonly revoked = new Set<string>();
   isControlStale = false;
   quotaLeft = Number.POSITIVE_INFINITY;
@@ -93,14 +93,14 @@ export class RespEndpointHarness {
     return grant;
   }
 
-  /** Without signing in. */
+  /** A connection that is not signed in. */
   async connect(): Promise<RawClient> {
     const client = await RawClient.connect(this.port);
     this.#sockets.push(client);
     return client;
   }
 
-  /** Signed in, in RESP3 when `protocol` says so. */
+  /** A connection that is signed in, with RESP3 if `protocol` is 3. */
   async client(protocol: 2 | 3 = 2, password: string = PASSWORD): Promise<RawClient> {
     const client = await this.connect();
     await client.call('AUTH', password);
@@ -109,7 +109,7 @@ export class RespEndpointHarness {
   }
 }
 
-/** Bytes out, bytes in; every message that came, whole. */
+/** A raw connection that splits received bytes into complete messages. */
 export class RawClient {
   isClosed = false;
   #received = '';
@@ -137,7 +137,7 @@ export class RawClient {
     this.socket.write(bytes, 'latin1');
   }
 
-  /** The next message, whatever it is. */
+  /** Sends a command and returns the next message of any kind. */
   call(...words: string[]): Promise<string> {
     this.send(encodeCommand(words));
     return this.next();
@@ -149,7 +149,7 @@ export class RawClient {
     return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
   }
 
-  /** Messages that nobody has asked for yet. */
+  /** Received messages that have not been read. */
   get unread(): readonly string[] {
     return this.#messages;
   }
@@ -176,7 +176,7 @@ export class RawClient {
   }
 }
 
-/** Where the message that begins at `at` ends; -1 if it is not all there. RESP2 and RESP3. */
+/** The end of the RESP2 or RESP3 message that starts at `at`; -1 if it is incomplete. */
 function messageEnd(text: string, at: number): number {
   const line = text.indexOf('\r\n', at);
   if (line < 0) return -1;

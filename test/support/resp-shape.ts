@@ -1,22 +1,22 @@
 /**
- * The shape of a RESP3 reply: which types it is made of, without its values. Names in maps are part of it, since
- * clients look fields up by them.
+ * The shape of a RESP3 reply: its types without its values. Names in maps are included, because clients look fields
+ * up by name.
  */
 
-/** A reply read off the wire: its type's sign, and what it holds. */
+/** A parsed reply: the sign of its type and its content. */
 interface WireReply {
   readonly sign: string;
   readonly text: string;
-  /** Of lists, sets, pushes and maps; a map's are name, value, name, value … */
+  /** The items of lists, sets, pushes and maps; those of a map are name, value, name, value … */
   readonly items: readonly WireReply[];
 }
 
 const BULKS = '$=!';
 const LISTS = '*~>';
-/** A container with more than this is told by its different parts alone. */
+/** The shape of a container with more items lists only its different parts. */
 const LONG = 4;
 
-/** @returns the reply at `at` and where the next begins; undefined while it is not all there */
+/** @returns the reply at `at` and the start of the next; undefined if it is incomplete */
 function readReply(bytes: string, at = 0): { readonly reply: WireReply; readonly end: number } | undefined {
   const line = bytes.indexOf('\r\n', at);
   if (line < 0) return undefined;
@@ -39,7 +39,7 @@ function readReply(bytes: string, at = 0): { readonly reply: WireReply; readonly
   return { reply: { sign, text, items }, end };
 }
 
-/** What a reply holds: maps by their names, sets in order. */
+/** The content of a reply, with maps by name and sorted sets. */
 export function contentOf(bytes: string): unknown {
   const read = readReply(bytes);
   return read === undefined ? undefined : plain(read.reply);
@@ -57,7 +57,7 @@ function plain({ sign, text, items }: WireReply): unknown {
   return sign === '~' ? values.sort() : values;
 }
 
-/** The shape of a whole reply as it came over the wire. */
+/** The shape of a complete raw reply. */
 export function shapesOf(bytes: string): string {
   const read = readReply(bytes);
   if (read === undefined) throw new Error(`half a reply: ${bytes.slice(0, 200)}`);
@@ -73,11 +73,11 @@ function shapeOf({ sign, text, items }: WireReply): string {
     const fields: string[] = [];
     for (let i = 0; i < items.length; i += 2) {
       const [name, value] = [items[i] as WireReply, items[i + 1] as WireReply];
-      // Prose of the server's own.
+      // A text of the server.
       if (name.text === 'notes') continue;
       fields.push(`${name.sign}${name.text}=${shapeOf(value)}`);
     }
-    // They come in the order of a hash table there.
+    // The server sends the fields in the order of a hash table.
     return `%{${fields.sort().join(' ')}}`;
   }
   if (!LISTS.includes(sign)) return sign;

@@ -1,4 +1,4 @@
-/** Attempts for messages of runs, as the engine hands them to whoever makes the calls. */
+/** Attempts for messages of runs, in the form in which the engine passes them to the performer. */
 import type { PartitionBodies, StartedAttempt } from '../../src/actors/queue/index.js';
 import type { Envelope } from '../../src/domain/queue/index.js';
 import type { RunEntry, RunPart, StepMark, WorkflowMark } from '../../src/domain/queue/runs/index.js';
@@ -28,11 +28,11 @@ export function failurePart(payload: { number: number; bytes: number }): RunPart
   return { role: 'failure', ...OF_THE_RUN, dlqId: '1-1' as DlqId, payload };
 }
 
-/** Bodies by number, from 1; those whose number is in `away` have to be loaded. */
+/** Bodies by number, from 1; a number in `away` must be loaded first. */
 export class Shelf implements Pick<PartitionBodies, 'get' | 'load'> {
   readonly contents: Uint8Array[];
   readonly away = new Set<number>();
-  /** How each load goes; left out: it finds the body. */
+  /** Called for each load; by default it finds the body. */
   onLoad: ((number: number) => void) | undefined;
 
   constructor(...texts: (string | Uint8Array)[]) {
@@ -57,7 +57,7 @@ export function envelopeOf(parts: Partial<Envelope> = {}, mark: Partial<Workflow
   return { ...PLAIN_ENVELOPE, workflow: { ...MARK, ...mark }, ...parts };
 }
 
-/** Of the entry that the last body is; number 0 is an empty payload. */
+/** An attempt for the step whose entry is the last body; number 0 is an empty payload. */
 export function stepAttempt(
   shelf: Shelf,
   numbers: readonly number[],
@@ -80,7 +80,7 @@ export function stepAttempt(
   };
 }
 
-/** Of a message that is no entry; its body is the first. */
+/** An attempt for a message that is no step; its body is the first. */
 export function partAttempt(shelf: Shelf, part: RunPart, envelope: Partial<Envelope> = {}): StartedAttempt {
   return {
     id: 'msg_part' as MessageId,

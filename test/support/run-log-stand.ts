@@ -1,4 +1,4 @@
-/** What a run log shows of runs on a real owner: its events are stored as its journal would have them, and folded. */
+/** A run log over a real owner: the owner's events are stored as in its journal and folded. */
 import { encodeQueueEvent } from '../../src/codec/queue/index.js';
 import { SnapshotStore } from '../../src/journal/index.js';
 import type { LoggedRun, LoggedStep, RunEvent, RunEventQuery, RunQuery, StepGroup } from '../../src/ports/index.js';
@@ -39,7 +39,7 @@ export class RunLogStand {
     return this.stand.history.head.position;
   }
 
-  /** What has happened since it was last stored, as one entry. */
+  /** Stores the new events as one entry. */
   async store(): Promise<this> {
     const { journal } = this.spec.queue;
     if (this.#stored < journal.length) await this.stand.store(journal.slice(this.#stored));
@@ -47,7 +47,7 @@ export class RunLogStand {
     return this;
   }
 
-  /** Every run, page by page. */
+  /** All runs, page by page. */
   async runs(query: Partial<RunQuery> = {}, models = this.models): Promise<LoggedRun[]> {
     await this.store();
     const runs: LoggedRun[] = [];
@@ -69,7 +69,7 @@ export class RunLogStand {
     return found;
   }
 
-  /** Every event of runs, page by page. */
+  /** All events of runs, page by page. */
   async events(query: Partial<RunEventQuery> = {}, models = this.models): Promise<RunEvent[]> {
     await this.store();
     const events: RunEvent[] = [];
@@ -82,7 +82,7 @@ export class RunLogStand {
     return events;
   }
 
-  /** A snapshot of the owner's state at the end; the journal up to there is removed. */
+  /** Makes a snapshot of the owner's state and removes the journal up to it. */
   async snapshotAndTruncate(): Promise<void> {
     await this.store();
     const { history, journal, objects, snapshotBodies } = this.stand;
@@ -114,7 +114,7 @@ export class RunLogStand {
   }
 }
 
-/** In short: `init | 1 Run STEP_SUCCESS + 2 … | next STEP_PROGRESS`. */
+/** Steps in short form: `init | 1 Run STEP_SUCCESS + 2 … | next STEP_PROGRESS`. */
 export function brief(groups: readonly StepGroup[]): string {
   return groups.map(briefGroup).join(' | ');
 }

@@ -14,10 +14,10 @@ export class S3Server {
   #process: ChildProcess | undefined;
   #port = 0;
 
-  /** @param directory  of the objects */
+  /** @param directory the directory of the objects */
   constructor(private readonly directory: string) {}
 
-  /** On the same port each time. */
+  /** Starts the server, each time on the same port. */
   async start(): Promise<void> {
     this.#port ||= await freePort();
     const where = ['--directory', this.directory, '--address', '127.0.0.1', '--port', String(this.#port)];
@@ -40,7 +40,7 @@ export class S3Server {
     return {
       MILLRACE_BACKUP_TO: this.place(prefix),
       MILLRACE_BACKUP_S3_ENDPOINT: this.#url,
-      // The only key that the server knows.
+      // The only key of the server.
       MILLRACE_BACKUP_S3_KEY_ID: 'S3RVER',
       MILLRACE_BACKUP_S3_SECRET: 'S3RVER',
     };
@@ -50,7 +50,7 @@ export class S3Server {
     return `s3://${BUCKET}/${prefix}`;
   }
 
-  /** The file with the bytes of an object. */
+  /** The file that contains an object. */
   fileOf(key: string): string {
     return join(this.directory, BUCKET, `${key}._S3rver_object`);
   }

@@ -1,4 +1,4 @@
-/** Scripts in one go and in slices, which have to come to the same. */
+/** Runs scripts in one slice and in several, which must give the same results. */
 import { expect } from 'chai';
 import {
   admit,
@@ -12,7 +12,7 @@ import {
 import { readable, seededRandom } from './kv-bench.js';
 import { NOW } from './kv-case.js';
 
-/** Of an engine whose slices are over whenever somebody looks, if it may pause. */
+/** An engine whose slices end at each check, if it may pause. */
 export class ScriptStand {
   readonly engine: KvEngine;
   pauses = 0;
@@ -35,7 +35,7 @@ export class ScriptStand {
     this.engine.effects.take();
   }
 
-  /** @param atMost pauses, upon which it is stopped */
+  /** @param atMost the number of pauses after which the script is stopped */
   run(words: readonly string[], atMost = Number.POSITIVE_INFINITY): unknown {
     const { engine } = this;
     const caller = { mayPause: this.mayPause };
@@ -45,7 +45,7 @@ export class ScriptStand {
     const rest = engine.rest(answer, words, caller);
     for (;;) {
       this.pauses += 1;
-      // A comparison by chai would take longer than the slice.
+      // A plain comparison, because chai would take longer than a slice.
       if (engine.effects.take().length > 0) throw new Error('a script that has paused recorded effects');
       if (this.pauses > atMost) return readable(rest.stop('it was killed'));
       const reply = rest.next(NOW);
@@ -59,7 +59,7 @@ export class ScriptStand {
   }
 }
 
-/** The same script in one go and in slices. @param filled commands that both databases begin with */
+/** Runs a script in one slice and in several. @param filled commands that fill both databases first */
 export function inBothWays(
   words: readonly string[],
   filled: readonly (readonly string[])[] = [],

@@ -1,19 +1,19 @@
-/** Destinations that answer when a test says so: every call is kept until then. */
+/** Destinations whose calls wait until the test answers them. */
 import type { CallOutcome, HttpOut, OutgoingCall } from '../../src/ports/index.js';
 
 export interface ScriptedCall extends OutgoingCall {
-  /** True once its signal was aborted or it was answered. */
+  /** True when the call was aborted or answered. */
   isOver: boolean;
   answer(status: number, body?: string): void;
   fail(error: string): void;
-  /** As when it would go out only now, and may not any more. */
+  /** Ends the call as one that was not permitted to be sent. */
   holdBack(): void;
 }
 
 export class ScriptedHttp implements HttpOut {
-  /** All calls so far, in the order they were sent. */
+  /** All calls, in the order of sending. */
   readonly calls: ScriptedCall[] = [];
-  /** Set: calls are answered with this status at once. */
+  /** If set, calls are answered with this status without delay. */
   answersWith: number | undefined;
 
   get open(): ScriptedCall[] {

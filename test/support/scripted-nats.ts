@@ -1,4 +1,4 @@
-/** A client's connection to NATS as `NatsLink` uses it, in memory: what is sent is noted, and a test answers by hand. */
+/** An in-memory NATS connection for `NatsLink`: it records sent messages, and the test answers them. */
 import { errors, type MsgHdrs, type NatsConnection, headers as newHeaders, type RequestOptions } from 'nats';
 import { NatsLink } from '../../src/adapters/nats/link.js';
 
@@ -7,7 +7,7 @@ export interface Sent {
   readonly text: string;
   readonly bytes: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** May be called any number of times, as late as one likes. */
+  /** Answers the message. It may be called several times and at any time. */
   answer(value: object | string, code?: number): void;
 }
 
@@ -17,12 +17,12 @@ type Callback = (error: Error | null, message: unknown) => void;
 
 export class ScriptedNats {
   readonly sent: Sent[] = [];
-  /** Called with each thing that is sent. */
+  /** Called with each sent message. */
   onSent: (sent: Sent) => void = () => {};
   readonly link: NatsLink;
-  /** Resolved: at once. */
+  /** The promise that answers pings; resolved by default. */
   answersPings: Promise<void> = Promise.resolve();
-  /** How often the connection was given up for another. */
+  /** The number of times that the connection was replaced. */
   reconnects = 0;
   #callback: Callback = () => {};
   #tellStatus: (type: string) => void = () => {};
@@ -53,7 +53,7 @@ export class ScriptedNats {
     this.link = new NatsLink(raw as unknown as NatsConnection, 'scripted', 'process', ALIVE_WITHIN_MS);
   }
 
-  /** What was sent to a subject of that form. */
+  /** The messages sent to matching subjects. */
   to(form: RegExp): Sent[] {
     return this.sent.filter(({ subject }) => form.test(subject));
   }
@@ -64,7 +64,7 @@ export class ScriptedNats {
     await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** As the client's own `request` does, with its errors. */
+  /** Behaves as the client's `request`, with its errors. */
   #request(subject: string, payload: Uint8Array | string, timeoutMs: number, headers: MsgHdrs | undefined) {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => reject(new errors.TimeoutError()), timeoutMs);

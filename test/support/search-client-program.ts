@@ -1,4 +1,4 @@
-/** What a program does with the published search client, unmodified, against any server that has a search database. */
+/** Calls of the published search client, unmodified, to any server with a search database. */
 import { Search } from '@upstash/search';
 import { expect } from 'chai';
 import { eventually } from './eventually.js';
@@ -19,7 +19,7 @@ const FILMS: { id: string; content: Film; metadata: Facts }[] = [
   { id: 'series-1', content: { title: 'Star Trek', genre: 'sci-fi', year: 1966 }, metadata: { director: 'Butler' } },
 ];
 
-/** Declares the tests. @param server asked once, before the first of them */
+/** Declares the tests. @param server called once, before the first test */
 export function describeSearchClient(server: () => Promise<SearchServer>): void {
   let search: Search;
   let reader: Search;

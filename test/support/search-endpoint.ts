@@ -1,4 +1,4 @@
-/** The data plane of search indexes on a free port, over real engines in memory, and ways to talk to it. */
+/** The data endpoint of search indexes on a free port with real in-memory engines, and functions to call it. */
 import type { IncomingHttpHeaders } from 'node:http';
 import http from 'node:http';
 import type { SearchIndex, SearchLimits } from '../../src/domain/control/index.js';
@@ -68,12 +68,12 @@ export interface SearchAnswer {
 export interface SearchRequestOptions {
   readonly method?: string;
   readonly headers?: http.OutgoingHttpHeaders;
-  /** Undefined: the full token; null: none. */
+  /** Undefined for the full token, null for none. */
   readonly token?: string | null;
   readonly id?: string;
 }
 
-/** Answers what it was told to, and remembers what it was asked. */
+/** Queries with prepared answers, which records the requests. */
 class ScriptedQueries implements SearchQueries, VectorQueries {
   readonly asked: { index: DatabaseId; name: string; query: SearchQuery }[] = [];
   hits: readonly SearchHit[] = [];
@@ -98,12 +98,12 @@ class ScriptedQueries implements SearchQueries, VectorQueries {
   }
 }
 
-/** Engines in memory, with a way to come in between two commands. */
+/** In-memory engines, with a hook between two commands. */
 class InterruptibleGateway extends MemoryKvGateway {
   #interruption: { readonly name: string; readonly run: () => void } | undefined;
   #onWait: () => void = () => {};
 
-  /** Does something before the next command of that name. @returns when it is done */
+  /** Runs an action before the next command of a name. @returns the action's result */
   onceBefore<Result>(name: string, action: () => Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#interruption = { name, run: () => void action().then(resolve, reject) };
@@ -144,13 +144,13 @@ export class SearchEndpointHarness {
   readonly log = new MemoryLog();
   readonly usages: SearchUsage[] = [];
   readonly gauges: { documents: number; storageBytes: number }[] = [];
-  /** What is left of the day, by what is counted. */
+  /** The remaining daily quotas, by kind. */
   readonly quotaLeft = new Map<string, number>();
   readonly leased: KvGrant[] = [];
   month = { rerankUnits: 0, bytes: 0 };
   limits: SearchLimits = WIDE_LIMITS;
   isControlStale = false;
-  /** Set: the database is an index of vectors. */
+  /** If set, the database is a vector index. */
   vectors: VectorShape | undefined;
   isDraining = false;
   readonly #server: EndpointServer;
@@ -231,7 +231,7 @@ export class SearchEndpointHarness {
     return { index, account: 'ac-aaaaaaaaaaaaaaaa' as AccountId, role, limits, vectors };
   }
 
-  /** @param body a text goes out as it is, anything else as JSON; undefined: none */
+  /** @param body text is sent unchanged, any other value as JSON, undefined as no body */
   call(command: string, body?: unknown, options: SearchRequestOptions = {}): Promise<SearchAnswer> {
     const { method = 'POST', headers = {}, token = SEARCH_TOKEN, id = uuidOf(SEARCH_INDEX) } = options;
     const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
@@ -268,7 +268,7 @@ export class SearchEndpointHarness {
     });
   }
 
-  /** The result of a call that succeeds. */
+  /** The result of a successful call. */
   // biome-ignore lint/suspicious/noExplicitAny: as above
   async result(command: string, body?: unknown, options?: SearchRequestOptions): Promise<any> {
     const { status, body: answer, text } = await this.call(command, body, options);
@@ -276,7 +276,7 @@ export class SearchEndpointHarness {
     return answer.result;
   }
 
-  /** Documents `d0`, `d1` … of one index, in batches. */
+  /** Writes documents `d0`, `d1` … to an index, in batches. */
   async fill(name: string, count: number, idOf: (at: number) => string = (at) => `d${at}`): Promise<void> {
     for (let from = 0; from < count; from += 100) {
       const batch = Array.from({ length: Math.min(100, count - from) }, (_, at) => ({

@@ -1,4 +1,7 @@
-/** Engines in memory, followed as the journal is: by another engine, and by the projection that answers queries. */
+/**
+ * In-memory engines whose entries are followed like a journal, by a second engine and by the projection that answers
+ * queries.
+ */
 import { RespCommandReader } from '../../src/codec/resp/index.js';
 import { KvEngine } from '../../src/domain/kv/index.js';
 import { HashedNgrams } from '../../src/domain/search/index.js';
@@ -18,7 +21,7 @@ import { MemoryKvGateway } from './memory-kv-gateway.js';
 
 const RANDOM = { bytes: (count: number) => new Uint8Array(count), float: () => 0.5 };
 
-/** Of one search database, or of one index of vectors. */
+/** A gateway for one search database or vector index. */
 export class FollowedGateway extends MemoryKvGateway implements SearchQueries, VectorQueries {
   readonly replayed = new KvEngine(RANDOM, { nowMicros: () => 0, info: () => new Map() });
 

@@ -1,4 +1,4 @@
-/** The journal of one shard with search databases on it: commands go through real engines, indexes follow what they wrote. */
+/** The journal of a shard with search databases. Commands run in real engines, and indexes follow the journal. */
 import { replayFold } from '../../src/actors/kv-shard/index.js';
 import { admit, ErrorReply, KvEngine } from '../../src/domain/kv/index.js';
 import { encodeDocument, type StoredDocument } from '../../src/domain/search/index.js';
@@ -32,7 +32,7 @@ export class SearchJournalStand {
     this.journal.createStream(SHARD);
   }
 
-  /** Commands on one database's partition: one entry. */
+  /** Writes commands on one database's partition as one entry. */
   async write(database: DatabaseId, ...commands: readonly (readonly string[])[]): Promise<void> {
     if (this.history.epoch === 0) await this.history.claim();
     const partition = kvPartition(database, 0);
@@ -47,7 +47,7 @@ export class SearchJournalStand {
     await this.history.append({ kind: 'batch', commandIds: [], sections: [section] });
   }
 
-  /** Documents as an edge stores them. */
+  /** Stores documents as an edge does. */
   async store(database: DatabaseId, name: string, documents: Readonly<Record<string, StoredDocument>>): Promise<void> {
     const entries = Object.entries(documents);
     await this.write(
@@ -63,7 +63,7 @@ export class SearchJournalStand {
     await this.store(database, name, Object.fromEntries(documents));
   }
 
-  /** A snapshot of all there is; what is before it is gone from the journal afterwards. */
+  /** Makes a snapshot of the whole state and removes the journal before it. */
   async compactAndPurge(): Promise<void> {
     const { journal, objects, history } = this;
     const job = { shard: SHARD, clusterId: CLUSTER, upToPosition: history.head.position };
@@ -94,7 +94,7 @@ export class SearchJournalStand {
     return hits.map(({ id }) => id);
   }
 
-  /** Documents of every name. */
+  /** The number of documents of each index. */
   async counts(indexes: SearchIndexes, database: DatabaseId): Promise<Record<string, number>> {
     const { namespaces } = await indexes.info(database);
     return Object.fromEntries([...namespaces].map(([name, { documents }]) => [name, documents]));

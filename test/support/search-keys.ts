@@ -1,4 +1,4 @@
-/** Keys of a search database, by the name of the index. */
+/** The keys of a search database, by the name of the index. */
 import { SEARCH_LAYOUT } from '../../src/domain/search/index.js';
 import { bytesOfText } from '../../src/kernel/index.js';
 

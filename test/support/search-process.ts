@@ -1,9 +1,9 @@
-/** A search database of a real process, made through the management API as a person would. */
+/** A search database of a real process, created through the management API. */
 import type { MillraceProcess } from './millrace-process.js';
 
 export const MGMT_EMAIL = 'search@example.com';
 export const MGMT_KEY = 'key-of-the-search-tests-0123456789';
-/** For `startMillrace`. */
+/** Settings for `startMillrace`. */
 export const SEARCH_ENVIRONMENT = { MILLRACE_MGMT_EMAIL: MGMT_EMAIL, MILLRACE_MGMT_KEY: MGMT_KEY };
 
 export interface SearchDatabase {
@@ -13,7 +13,7 @@ export interface SearchDatabase {
   readonly readOnlyToken: string;
 }
 
-/** @throws when it is not answered 200 */
+/** Sends a management request. @throws if the answer is not 200 */
 // biome-ignore lint/suspicious/noExplicitAny: a test says itself what it expects of an answer
 export async function manage(process: MillraceProcess, method: string, path: string, body?: unknown): Promise<any> {
   const authorization = `Basic ${Buffer.from(`${MGMT_EMAIL}:${MGMT_KEY}`).toString('base64')}`;
@@ -31,13 +31,13 @@ export async function createSearchDatabase(process: MillraceProcess, name: strin
   return databaseOf(await manage(process, 'POST', '/v2/search', { name, region: 'eu-west-1', type: 'payg' }));
 }
 
-/** Of its record. `endpoint` has no scheme. */
+/** Converts a database's record; `endpoint` has no scheme. */
 // biome-ignore lint/suspicious/noExplicitAny: as above
 export function databaseOf({ id, endpoint, token, read_only_token: readOnlyToken }: any): SearchDatabase {
   return { id, url: `http://${endpoint}`, token, readOnlyToken };
 }
 
-/** One command of the data plane. @returns status and body */
+/** Sends a data command. @returns status and body */
 export async function searchCall({ url, token }: SearchDatabase, command: string, body: unknown = []) {
   const answer = await fetch(`${url}/${command}`, {
     method: 'POST',

@@ -1,4 +1,4 @@
-/** An index of documents, and queries to it that are run to their end. */
+/** A document index, and queries of it that run to their end. */
 import { encodeDocument, HashedNgrams, type StoredDocument } from '../../src/domain/search/index.js';
 import type { SearchHit, SearchQuery } from '../../src/ports/index.js';
 import { NamedIndex, rank } from '../../src/projections/index.js';
@@ -20,12 +20,12 @@ export class SearchStand {
     this.index.put(id, document, encodeDocument(document).length);
   }
 
-  /** Documents of one field. */
+  /** Writes documents with one field. */
   putTexts(texts: Readonly<Record<string, string>>): void {
     for (const [id, text] of Object.entries(texts)) this.put(id, { content: { text } });
   }
 
-  /** @param betweenSlices is called wherever the search pauses */
+  /** @param betweenSlices called at each pause of the search */
   search(text: string, changes: Partial<SearchQuery> = {}, betweenSlices: () => void = () => {}): SearchHit[] {
     const search = rank(this.index, { ...PLAIN_QUERY, ...changes, text });
     for (;;) {

@@ -1,4 +1,4 @@
-/** The thread of the search indexes, told of the indexes that a test has. */
+/** The thread of the search indexes, with the indexes of the test. */
 import { AnsweringThread, type AnsweringThreadOptions } from '../../src/adapters/node/index.js';
 import type { SearchTask } from '../../src/composition/thread-tasks.js';
 import type { DatabaseId } from '../../src/kernel/index.js';
@@ -6,7 +6,7 @@ import { SEARCH_WORKER, type SearchStatus, type SearchWord } from '../../src/pro
 
 export type SearchThread = AnsweringThread<SearchTask, SearchWord, SearchStatus>;
 
-/** Not started yet. */
+/** The thread, not started. */
 export function searchThread(
   options: Omit<AnsweringThreadOptions<SearchTask>, 'onBegun'>,
   indexes: () => readonly DatabaseId[],

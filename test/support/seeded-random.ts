@@ -1,6 +1,6 @@
-/** Dice that fall the same way for the same seed (mulberry32): good enough to choose what to break next. */
+/** A seeded random number generator (mulberry32), good enough to choose faults. */
 export interface SeededRandom {
-  /** In [0, 1). */
+  /** A number in [0, 1). */
   next(): number;
   /** A whole number in [0, bound). */
   below(bound: number): number;
@@ -19,13 +19,13 @@ export function seededRandom(seed: number): SeededRandom {
   return { next, below, pick: (choices) => choices[below(choices.length)] as (typeof choices)[number] };
 }
 
-/** Of this run: 1 unless the environment says otherwise; with `random` a new one. */
+/** The seed of this run: 1 unless the environment sets another; `random` chooses a new one. */
 export function seedOfThisRun(): number {
   const given = process.env.CHAOS_SEED || '1';
   return given === 'random' ? Math.floor(Math.random() * 2 ** 31) : Number(given);
 }
 
-/** What a test prints before it begins. */
+/** The line about the seed that a test prints before it starts. */
 export function replayLine(seed: number, file: string): string {
   return `      seed ${seed}; replay: CHAOS_SEED=${seed} npx mocha --timeout 540000 dist/test/chaos/${file}.test.js`;
 }

@@ -1,4 +1,4 @@
-/** A certificate for `here.example` and 127.0.0.1 that nobody has signed but itself, made by openssl. */
+/** A self-signed certificate for `here.example` and 127.0.0.1, made by openssl. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

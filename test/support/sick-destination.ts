@@ -1,11 +1,11 @@
-/** A destination that does wrong in one way, and counts the connections that it gets nevertheless. */
+/** A destination with one kind of misbehaviour, which counts its connections. */
 import { createServer, type Server, type Socket } from 'node:net';
 import { freePort } from './free-port.js';
 
 export const SICKNESSES = {
-  /** Takes the request and says nothing. */
+  /** Reads the request and sends no answer. */
   hangs: () => {},
-  /** Begins a response, and goes on by a byte a second. */
+  /** Starts a response and continues with one byte per second. */
   drips: (socket: Socket) => {
     socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n');
     const timer = setInterval(() => socket.write('.'), 1000);
@@ -16,7 +16,7 @@ export const SICKNESSES = {
     socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\nsome', () => socket.resetAndDestroy());
   },
   'refuses connections': undefined,
-  /** Never comes to the response. */
+  /** Sends interim responses without a final one. */
   'floods interim responses': (socket: Socket) => flood(socket, '', 'HTTP/1.1 102 Processing\r\n\r\n'),
   'floods headers': (socket: Socket) => flood(socket, 'HTTP/1.1 200 OK\r\n', 'X-Header: value\r\n'),
   'floods its body': (socket: Socket) => flood(socket, 'HTTP/1.1 200 OK\r\n\r\n', 'body '),
@@ -24,7 +24,7 @@ export const SICKNESSES = {
 
 export type Sickness = keyof typeof SICKNESSES;
 
-/** As fast as it is taken. */
+/** Sends pieces as fast as the client reads. */
 function flood(socket: Socket, begin: string, piece: string): void {
   const pieces = piece.repeat(1000);
   const pour = () => {
@@ -64,7 +64,7 @@ export class SickDestination {
     return this.#sockets.size;
   }
 
-  /** Most connections that were open at once. */
+  /** The highest number of open connections. */
   get mostSockets(): number {
     return this.#most;
   }

@@ -1,8 +1,8 @@
-/** A REST pipeline whose answer is read as slowly as the test wants. */
+/** A REST pipeline whose answer is read at a chosen speed. */
 import { once } from 'node:events';
 import http from 'node:http';
 
-/** Of the answer of a pipeline. */
+/** An element of a pipeline's answer. */
 export type Element = { readonly result?: unknown; readonly error?: string };
 
 export interface SlowReaderOptions {
@@ -19,7 +19,7 @@ export class SlowReader {
     response.on('end', () => {
       this.isWhole = true;
     });
-    // Told by whoever waits for it.
+    // The waiting read reports the error.
     response.on('error', () => undefined);
   }
 

@@ -1,13 +1,14 @@
 /**
- * A file system of its own for a server of a test, which can be full. It is mounted in a namespace of a helper's, reached
- * through that one's files, and gone with it: nothing is left behind, however a test ends.
+ * A separate file system for a test server, which can be filled. A helper process mounts it in its own mount
+ * namespace, and its path leads through the helper's files in /proc. It disappears with the helper, however a test
+ * ends.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { statfs } from 'node:fs/promises';
 import { eventually } from './eventually.js';
 
 const SIZE = '4g';
-/** Left when it is full: less than any entry of a load would take for long. */
+/** The free space of the full disk, less than the entries of a load need in a short time. */
 const LEFT_BYTES = 64 * 1024;
 
 export class SmallDisk {
@@ -16,7 +17,7 @@ export class SmallDisk {
     private readonly dir: string,
   ) {}
 
-  /** @param dir that exists @returns undefined where nothing may be mounted: it takes root */
+  /** @param dir an existing directory @returns undefined if mounting is not permitted, because it needs root */
   static async mounted(dir: string): Promise<SmallDisk | undefined> {
     const script = `mount -t tmpfs -o size=${SIZE} disk '${dir}' && echo mounted && exec sleep infinity`;
     const holder = spawn('setpriv', ['--pdeathsig', 'KILL', 'unshare', '--mount', 'sh', '-c', script], {
@@ -30,12 +31,12 @@ export class SmallDisk {
     return isMounted ? new SmallDisk(holder, dir) : undefined;
   }
 
-  /** For whoever keeps files on it. */
+  /** The path of the mounted file system. */
   get path(): string {
     return `/proc/${this.holder.pid}/root${this.dir}`;
   }
 
-  /** Nothing more goes on it than what a server writes in an instant. */
+  /** Fills the disk up to the free space that a server writes within a moment. */
   async fill(): Promise<void> {
     await eventually(async () => {
       const { blocks, bfree, bsize } = await statfs(this.path);

@@ -3,12 +3,12 @@
 /** A server, a process or a group of parts that tests use. */
 type Stoppable = { stop(): unknown } | { end(): unknown } | { close(): unknown };
 
-/** A stand of its own for each test. @returns an object that stands for the running test's one */
+/** Starts a stand for each test. @returns an object that refers to the stand of the running test */
 export function standOfEachTest<T extends Stoppable>(start: () => Promise<T>): T {
   return hooked(start, beforeEach, afterEach);
 }
 
-/** One stand for all tests of the block. @returns an object that stands for it from the first test on */
+/** Starts one stand for all tests of the block. @returns an object that refers to it from the first test on */
 export function standOfAllTests<T extends Stoppable>(start: () => Promise<T>): T {
   return hooked(start, before, after);
 }

@@ -1,4 +1,4 @@
-/** Timers of which a test says what they do with an action. */
+/** Timers whose handling of actions the test defines. */
 import { type Timer, Timers } from '../../src/ports/index.js';
 
 interface Ways {

@@ -1,10 +1,10 @@
 /**
- * Tests that spend their time waiting: all of a suite's bodies start at once when the first of them runs, and each
- * test reports its own.
+ * Runs waiting tests of a suite concurrently: all bodies start when the first test runs, and each test reports its
+ * own result.
  */
 export type TogetherIt = (title: string, body: () => Promise<void>) => void;
 
-/** For one suite. */
+/** The `it` of one suite. */
 export function startTogether(): TogetherIt {
   const bodies: (() => Promise<void>)[] = [];
   let running: readonly Promise<void>[] | undefined;
@@ -17,7 +17,7 @@ export function startTogether(): TogetherIt {
   };
 }
 
-/** A failure waits for its test. */
+/** Keeps a failure until its test reports it. */
 function started(body: () => Promise<void>): Promise<void> {
   const running = body();
   running.catch(() => {});

@@ -1,4 +1,4 @@
-/** A collector of traces on this machine: takes OTLP over HTTP in JSON, keeps every span, and can be told to fail. */
+/** A trace collector on this machine: accepts OTLP over HTTP in JSON, stores every span, and can fail on request. */
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import { eventually } from './eventually.js';
 
@@ -32,11 +32,11 @@ const ARRIVAL_TIMEOUT_MS = 30_000;
 
 export class TraceCollector {
   readonly spans: CollectedSpan[] = [];
-  /** Of each request. */
+  /** The headers of each request. */
   readonly headers: IncomingHttpHeaders[] = [];
-  /** Everything that came, as it came. */
+  /** All received text, unchanged. */
   text = '';
-  /** What it answers; 0: nothing ever. */
+  /** The status of its answers; 0 for no answer. */
   status = 200;
 
   private constructor(private readonly server: Server) {}
@@ -67,7 +67,7 @@ export class TraceCollector {
     return this.spans.filter((span) => span.traceId === traceId);
   }
 
-  /** @returns the spans of a trace, once what is looked for is among them */
+  /** @returns the spans of a trace, when the wanted ones are there */
   trace(traceId: string, isWhole: (spans: readonly CollectedSpan[]) => boolean): Promise<readonly CollectedSpan[]> {
     return eventually(
       () => {
@@ -79,7 +79,7 @@ export class TraceCollector {
     );
   }
 
-  /** @returns the spans that are looked for, once there are so many */
+  /** @returns the matching spans, when there are this many */
   found(isOne: (span: CollectedSpan) => boolean, count: number): Promise<readonly CollectedSpan[]> {
     return eventually(
       () => {
@@ -109,7 +109,7 @@ export class TraceCollector {
   }
 }
 
-/** `parent > child` of every span, by their names, sorted; those whose parent is elsewhere as `… > child`. */
+/** `parent > child` of every span, by name and sorted; `… > child` if the parent is in another trace tree. */
 export function treeOf(spans: readonly CollectedSpan[]): string[] {
   const names = new Map(spans.map(({ spanId, name }) => [spanId, name]));
   return spans

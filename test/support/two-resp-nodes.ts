@@ -1,4 +1,6 @@
-/** The nodes of the database in cluster mode of `RespEndpointHarness`: partition 0 is ours, 1 and 2 are another's. */
+/**
+ * The nodes of `RespEndpointHarness`'s database in cluster mode: this node has partition 0, another one has 1 and 2.
+ */
 import { hashSlot, partitionOfSlot } from '../../src/domain/kv/index.js';
 import type { PartitionName } from '../../src/kernel/index.js';
 import type { RespNode, RespNodes } from '../../src/ports/index.js';
@@ -8,7 +10,7 @@ export const OTHER_NODE: RespNode = { id: 'b'.repeat(40), host: '10.0.0.2', port
 
 export class TwoRespNodes implements RespNodes {
   readonly self = SELF_NODE;
-  /** Partitions of the other node; tests change it. */
+  /** The partitions of the other node; tests change them. */
   readonly others = new Set(['kv:db-cluster:1', 'kv:db-cluster:2']);
 
   all(): readonly RespNode[] {
@@ -20,7 +22,7 @@ export class TwoRespNodes implements RespNodes {
   }
 }
 
-/** A key of each partition. */
+/** One key for each partition. */
 export const KEY_OF_PARTITION = [0, 1, 2].map((index) => {
   for (let n = 0; ; n += 1) if (partitionOfSlot(hashSlot(`k${n}`), 3) === index) return `k${n}`;
 }) as [string, string, string];

@@ -1,20 +1,20 @@
-/** Runs of two steps, by the published packages: their endpoint, and whoever starts them. */
+/** Runs with two steps by the published packages: the endpoint and the client that starts them. */
 import { Client as QueueClient, Receiver } from '@upstash/qstash';
 import { Client, serve } from '@upstash/workflow';
 import { type Handler, WorkflowApp } from './workflow-app.js';
 
 export interface RunsOptions {
-  /** Of the queue's face, for those who start runs and for the endpoint. */
+  /** The URL of the queue API, for clients and the endpoint. */
   readonly baseUrl: string;
   readonly token: string;
   readonly signingKeys: { readonly current: string; readonly next: string };
-  /** Of each delivery. */
+  /** The retries of each delivery. */
   readonly retries: number;
   readonly retryDelay?: string;
 }
 
 export class TwoStepRuns {
-  /** Ids of those that were acknowledged. */
+  /** The ids of acknowledged runs. */
   readonly acked: string[] = [];
   readonly #client: Client;
   readonly #url: string;
@@ -24,7 +24,7 @@ export class TwoStepRuns {
     private readonly options: RunsOptions,
   ) {
     const { baseUrl, token, signingKeys } = options;
-    // What is asked twice would be done twice.
+    // Retries are off, because a repeated request would start a second run.
     this.#client = new Client({ baseUrl, token, retry: false });
     const receiver = new Receiver({ currentSigningKey: signingKeys.current, nextSigningKey: signingKeys.next });
     const qstashClient = new QueueClient({ baseUrl, token, retry: false });
@@ -42,7 +42,7 @@ export class TwoStepRuns {
     return new TwoStepRuns(await WorkflowApp.listening(), options);
   }
 
-  /** @throws when it was not acknowledged: it may run all the same */
+  /** Starts a run. @throws without an acknowledgement; the run may still have started */
   async trigger(): Promise<void> {
     const { retries, retryDelay } = this.options;
     const settings = { retries, ...(retryDelay === undefined ? {} : { retryDelay }) };
@@ -50,7 +50,7 @@ export class TwoStepRuns {
     this.acked.push(workflowRunId);
   }
 
-  /** Runs go on until then. */
+  /** Closes the endpoint; runs continue until then. */
   close(): Promise<void> {
     return this.app.close();
   }

@@ -1,17 +1,17 @@
 /**
- * Exports that nobody imports, found by their names alone: one that stands in no other file is surely unused, and one
- * that a folder's face passes on is when it stands in no file outside of the folder. Types that a file declares are left
- * out: what it exports has them in its signatures.
+ * Finds exports without an importer by their names alone. A name that is in no other file is unused, as is a name
+ * that a folder's index exports and no file outside of the folder has. Types are left out, because exports of their
+ * file have them in their signatures.
  */
 import { dirname } from 'node:path';
 
 const WORD = /[A-Za-z_$][\w$]*/g;
 const DECLARED = /^export (?:abstract )?(?:async )?(?:const|let|class|enum|function\*?) ([A-Za-z_$][\w$]*)/gm;
-/** Of each name in a list: what others know it by. */
+/** Matches the exported form of each name in a list. */
 const LAST_WORD = /[\w$]+(?=\s*(?:,|$))/g;
 const PASSED_ON = /^export (?:type )?\{([^}]*)\} from/gm;
 
-/** @param texts of all files, by path. @returns `path name`, of exports of `files` */
+/** @param texts the texts of all files, by path. @returns `path name` of unused exports of `files` */
 export function unusedExports(texts: ReadonlyMap<string, string>, files: readonly string[]): string[] {
   const exported = files.flatMap((file) => {
     const text = texts.get(file) ?? '';

@@ -1,4 +1,4 @@
-/** Calls of the published vector client, unmodified, to any server that has indexes of vectors. */
+/** Calls of the published vector client, unmodified, to any server with vector indexes. */
 import { FusionAlgorithm, Index, QueryMode, WeightingStrategy } from '@upstash/vector';
 import { expect } from 'chai';
 import { eventually } from './eventually.js';
@@ -21,7 +21,7 @@ const FILMS: { id: string | number; vector: number[]; metadata: Facts; data: str
   { id: 'film-heat', vector: [0, 0.1, 0.9], metadata: { genre: 'crime', year: 1995 }, data: 'Los Angeles.' },
 ];
 
-/** Declares the tests. @param server asked once for each index; `dense` has three dimensions, `texts` has a model */
+/** Declares the tests. @param server called once for each index; `dense` has three dimensions, `texts` has a model */
 export function describeVectorClient(server: (wanted: WantedIndex) => Promise<VectorServer>): void {
   const opened = new Map<WantedIndex, VectorServer>();
   const index = (wanted: WantedIndex) => {
@@ -279,7 +279,7 @@ export function describeVectorClient(server: (wanted: WantedIndex) => Promise<Ve
   });
 }
 
-/** The message of a call that fails. */
+/** The error message of a failed call. */
 async function refusal(call: Promise<unknown>): Promise<string> {
   try {
     await call;

@@ -1,6 +1,7 @@
 /**
- * How long clients wait while something fails: a read and a write of each database at each process, asked at a steady pace
- * whether or not those before have been answered, so that no answer hides the wait of others.
+ * Measures the waiting times of clients during a failure. Each database is read and written at each process at a
+ * steady pace, and a request starts even if earlier ones have no answer, so that one slow answer does not hide
+ * others.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { describeOutcome, KvClient } from './kv-client.js';
@@ -16,7 +17,7 @@ interface Asked {
   readonly process: number;
   readonly sentAtMs: number;
   readonly tookMs: number;
-  /** Undefined: it was answered. */
+  /** Undefined if the request was answered. */
   readonly failure: string | undefined;
 }
 
@@ -37,7 +38,7 @@ export class WaitingTimes {
     this.#timer = setInterval(() => this.#askAll(), EVERY_MS);
   }
 
-  /** Forgets what was, does something, and waits until everything asked within `ms` from then on has come to an end. */
+  /** Clears the results, runs an action, and waits until all requests of the next `ms` milliseconds have ended. */
   async during(ms: number, action: () => Promise<void> | void): Promise<void> {
     await Promise.all(this.#open);
     this.#asked = [];
@@ -46,7 +47,7 @@ export class WaitingTimes {
     await Promise.all(this.#open);
   }
 
-  /** The longest wait, and what was not done, of those asked of these databases at these processes. */
+  /** The longest wait and the failures of requests of these databases at these processes. */
   worst(databases: readonly string[], processes = [...this.processes.keys()]) {
     const some = this.#asked.filter((one) => databases.includes(one.database) && processes.includes(one.process));
     return {
@@ -56,7 +57,7 @@ export class WaitingTimes {
     };
   }
 
-  /** When the last of those was over that took longer than `ms`, or failed. */
+  /** The end of the last request that took longer than `ms` or failed. */
   overAtMs(ms: number): number {
     const slow = this.#asked.filter(({ tookMs, failure }) => tookMs > ms || failure !== undefined);
     return Math.max(0, ...slow.map(({ sentAtMs, tookMs }) => sentAtMs + tookMs));

@@ -1,6 +1,6 @@
 /**
- * A second of a machine that does nothing else. While something is waited for, its processes are asked whether they live,
- * again and again: what even that waits for, beyond what it takes at rest, is the machine's and does not count.
+ * A time limit of a second that allows for a busy machine. During a wait the liveness of the processes is polled. The
+ * time of such a poll beyond its normal time is caused by the machine and does not count.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -8,10 +8,10 @@ import { eventually } from './eventually.js';
 import type { MillraceProcess } from './millrace-process.js';
 
 const LOOK_EVERY_MS = 10;
-/** One look and the pause before it, at rest. */
+/** The normal time of one poll and its pause. */
 const AT_REST_MS = 20;
 
-/** @param check throws until what is waited for is so */
+/** @param check throws until the condition holds */
 export async function withinASecond(
   processes: readonly Pick<MillraceProcess, 'metricsUrl'>[],
   check: () => unknown,
@@ -21,7 +21,7 @@ export async function withinASecond(
   expect(tookMs, 'milliseconds, without those that the machine took').to.be.below(1000);
 }
 
-/** How long the action takes, without what the machine took meanwhile. */
+/** The duration of the action, without the delays caused by the machine. */
 export async function unhinderedMs(
   processes: readonly Pick<MillraceProcess, 'metricsUrl'>[],
   action: () => Promise<unknown>,

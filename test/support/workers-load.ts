@@ -1,6 +1,6 @@
 /**
- * A light load on an installation with workers: writes over REST and RESP, deliveries and runs, one after the other of each
- * kind. Clients do not try again, so the first failed request fails the load.
+ * A light load on an installation with workers: writes over REST and RESP, deliveries and runs, each kind one after
+ * another. Clients do not retry, so the first failed request fails the load.
  */
 import { setTimeout } from 'node:timers/promises';
 import { Client } from '@upstash/qstash';
@@ -15,9 +15,9 @@ import type { WorkersStand } from './workers-stand.js';
 import { WorkflowApp } from './workflow-app.js';
 import { muteClient } from './workflow-stand.js';
 
-/** A run is a dozen requests, half of them of this process. */
+/** The pauses of each kind. A run takes a dozen requests, half of them from this process. */
 const PAUSES_MS = { rest: 20, resp: 20, delivered: 50, runs: 250 } as const;
-/** Deliveries and steps of runs on a machine that does much else. */
+/** The wait for deliveries and runs, on a machine that is busy with other programs. */
 const DONE_WITHIN = { timeoutMs: 60_000 };
 const NO_RETRY = { retry: false } as const;
 
@@ -39,7 +39,7 @@ export class WorkersLoad {
     private readonly app: WorkflowApp,
   ) {}
 
-  /** Runs the load while `during` runs. @throws for a request that failed, or an effect that is missing or happened twice */
+  /** Runs the load while `during` runs. @throws if a request failed, or an effect is missing or happened twice */
   static async during(stand: WorkersStand, during: () => Promise<unknown>): Promise<LoadCounts> {
     muteClient();
     const [sink, app] = [await QueueSink.listening(), await WorkflowApp.listening()];
@@ -60,7 +60,7 @@ export class WorkersLoad {
     });
   }
 
-  /** Each call is one request with its number, from 1. */
+  /** Repeats a call, which is one request with its number, from 1. */
   async #repeat(name: keyof LoadCounts, call: (number: number) => Promise<unknown>): Promise<void> {
     for (; !this.#isOver; this.#counts[name] += 1) {
       await call(this.#counts[name] + 1);
@@ -97,7 +97,7 @@ export class WorkersLoad {
         const first = await context.run('first', () => context.requestPayload * 2);
         this.#results.set(context.workflowRunId, await context.run('second', () => first + 1));
       },
-      // Its requests are published steps, which the endpoint repeats as any endpoint does.
+      // The endpoint's requests publish steps, which it repeats as any endpoint does.
       { qstashClient: new Client(settings), receiver: undefined as never },
     );
     const url = this.app.route('load', handler);

@@ -28,18 +28,18 @@ export class WorkersStand {
 
   private constructor(
     readonly environment: Record<string, string>,
-    /** The first file of the program, which an upgrade replaces. */
+    /** The main file of the program, which an upgrade replaces. */
     readonly program: string,
   ) {}
 
   static async start(): Promise<WorkersStand> {
-    // One after the other, as they are given.
+    // One after another, in the order in which ports are given.
     const workerPorts = [await freePort(), await freePort()];
     const environment = {
       ...(await embeddedEnvironment(await temporaryDirectory())),
       ...WIRE_ALIAS,
       MILLRACE_WORKERS: '2',
-      // With few shards, one worker could own all.
+      // With few shards, one worker could own all of them.
       MILLRACE_KV_SHARDS: '12',
       MILLRACE_QUEUE_SHARDS: '2',
       MILLRACE_RESP_PORT: String(await freePort()),
@@ -49,7 +49,7 @@ export class WorkersStand {
       MILLRACE_METRICS_PORT: String(await freePort()),
       MILLRACE_ALLOW_PRIVATE_DESTINATIONS: 'true',
       MILLRACE_QUEUE_TOKEN: QUEUE_TOKEN,
-      // Machines that run tests are busy.
+      // A long limit, because test machines are busy.
       MILLRACE_REQUEST_HOLD_MS: '30000',
       MILLRACE_SHUTDOWN_MS: '30000',
     };
@@ -70,7 +70,7 @@ export class WorkersStand {
     this.queue = new Client({ baseUrl, token: QUEUE_TOKEN });
   }
 
-  /** @param source of the program that later workers have; undefined: the one that is tested */
+  /** @param source the program of later workers; undefined for the tested one */
   install(source = THIS_PROGRAM): Promise<void> {
     return writeFile(this.program, source);
   }
@@ -83,7 +83,7 @@ export class WorkersStand {
     return commands.filter(([, command]) => command.includes('serve')).map(([child]) => child);
   }
 
-  /** The lines of the metrics page that match. */
+  /** The matching lines of the metrics page. */
   async metric(pattern: RegExp): Promise<string[]> {
     const page = await (await fetch(`${this.installation.metricsUrl}/metrics`)).text();
     return page.split('\n').filter((line) => pattern.test(line));
