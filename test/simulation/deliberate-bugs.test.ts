@@ -1,4 +1,7 @@
-/** Promises of the single-writer protocol. Each test breaks one on purpose at a port or at a public method. */
+/**
+ * Tests that the simulation detects bugs of the single-writer protocol. Each test breaks one promise deliberately, at
+ * a port or at a public method.
+ */
 import { KvPlane, type KvPlanePorts, type KvWork } from '../../src/actors/kv-shard/index.js';
 import { type RecoveryStep, readJournalEnd, ShardActor, ShardWriter } from '../../src/actors/runtime/index.js';
 import { decodeAnswer, decodeRemoteCommand, encodeRemoteCommand } from '../../src/codec/remote/index.js';
@@ -11,11 +14,11 @@ import { SimJournal } from './sim-journal.js';
 import { type DeliberateBug, turnsRed } from './turns-red.js';
 
 /**
- * Most are found within a few seeds, the rarest by one seed in forty; a bound far above that leaves room for changes of
- * the workload.
+ * Most bugs are found within a few seeds, and the rarest by one seed in forty. The much higher limit allows for
+ * changes of the workload.
  */
 const MAX_SEEDS = 500;
-/** Of no entry that is open or in flight. */
+/** A turn of no open or pending entry. */
 const NO_TURN = -1;
 const REPLAY_MS = 50;
 
@@ -23,12 +26,12 @@ const DELIBERATE_BUGS: Record<string, DeliberateBug> = {
   /** Replies leave before their entry is stored. */
   'reply-before-ack': () => [answersAtOnce(() => true)],
 
-  /** A refused append is taken for a stored one. */
+  /** A refused append is treated as stored. */
   'ignore-conflict': () => [
     appendsAnswer((outcome, position) => (outcome.kind === 'conflict' ? { kind: 'stored', position } : outcome)),
   ],
 
-  /** An overtaken owner reads the new tail and appends on top of it. */
+  /** A replaced owner reads the new end of the journal and appends after it. */
   'reread-tail-when-fenced': () => [appendsOnTop()],
 
   /** A new owner does not append its claim. */
@@ -60,10 +63,10 @@ const DELIBERATE_BUGS: Record<string, DeliberateBug> = {
     appendsAnswer((outcome, position) => (outcome.kind === 'unknown' ? { kind: 'stored', position } : outcome)),
   ],
 
-  /** A read of an uncommitted write is answered at once. */
+  /** A read of an uncommitted write is answered without delay. */
   'speculative-read-released-early': () => [answersAtOnce(({ hasWritten }) => !hasWritten)],
 
-  /** An owner executes what was meant for the one before it, and what has waited for too long. */
+  /** An owner executes commands for its predecessor and commands past their deadline. */
   'executed-past-its-deadline': () => [
     patched(SimBus.prototype, 'serve', (serve, topic, onRequest) =>
       serve(topic, topic.kind === 'command' ? (asked) => insists(onRequest, asked) : onRequest),
@@ -89,7 +92,7 @@ function appendsAnswer(answer: (outcome: AppendOutcome, position: number) => App
   );
 }
 
-/** The owner that was not meant is asked as if anybody were. */
+/** Sends a command for another owner again as a command for any owner. */
 async function insists(onRequest: (asked: Uint8Array) => Promise<Uint8Array>, asked: Uint8Array): Promise<Uint8Array> {
   const answer = await onRequest(asked);
   const { result } = decodeAnswer(answer);
@@ -97,7 +100,7 @@ async function insists(onRequest: (asked: Uint8Array) => Promise<Uint8Array>, as
   return onRequest(encodeRemoteCommand({ ...decodeRemoteCommand(asked), before: undefined }));
 }
 
-/** Each time by another pen: the one that was refused is broken. */
+/** A new writer for each append, because a refused one cannot be used again. */
 function appendsOnTop(): TakeOff {
   const { appendBatch } = ShardWriter.prototype;
   const pens = new WeakMap<ShardWriter, ShardWriter>();

@@ -4,38 +4,38 @@
  */
 import type { SeededRandom } from './seeded-random.js';
 
-/** Chances are per request or message; 0 is off. */
+/** Probabilities per request or message; 0 disables a fault. */
 export interface Faults {
-  /** A request to the server vanishes: the caller waits for its timeout. */
+  /** A request to the server is lost: the caller waits for its timeout. */
   readonly requestLost: number;
-  /** A request sits somewhere for seconds and arrives after its caller gave up. */
+  /** A request is delayed by seconds and arrives after its caller has given up. */
   readonly requestLate: number;
-  /** The server acts, its answer vanishes. */
+  /** The server executes a request and its answer is lost. */
   readonly replyLost: number;
-  /** An answer takes seconds. */
+  /** An answer is delayed by seconds. */
   readonly replySlow: number;
-  /** A conditional append is turned away because another is in flight (error 10164). */
+  /** A conditional append is refused because another one is in progress (error 10164). */
   readonly appendBusy: number;
-  /** A conflict does not say where the journal is. */
+  /** A conflict without the last position of the journal. */
   readonly conflictWithoutNumber: number;
   /** A read is answered by a replica that lags. */
   readonly staleRead: number;
   readonly lagMs: number;
-  /** A bus message vanishes or dawdles. */
+  /** A bus message is lost or delayed. */
   readonly busLost: number;
   readonly busSlow: number;
-  /** Mean time between occurrences; 0 is off. */
+  /** The mean time between two faults; 0 disables the fault. */
   readonly leaderGapEveryMs: number;
   readonly pauseEveryMs: number;
   readonly suspendEveryMs: number;
   readonly crashEveryMs: number;
-  /** A process is told to stop and hands its shards over. */
+  /** A process is stopped gracefully and hands over its shards. */
   readonly leaveEveryMs: number;
   readonly cutEveryMs: number;
   readonly partitionEveryMs: number;
   readonly clockJumpEveryMs: number;
   readonly largestJumpMs: number;
-  /** How far each process's clocks may be off. */
+  /** The maximum error of each process's wall clock. */
   readonly wallSkewMs: number;
   readonly rateSkew: number;
 }
@@ -64,9 +64,9 @@ export const NO_FAULTS: Faults = {
   rateSkew: 0,
 };
 
-/** About half of the faults, each at a strength of its own. */
+/** Selects about half of the faults, each with a random strength. */
 export function swarm(random: SeededRandom): Faults {
-  // Evenly over the orders of magnitude: many runs with few faults get far, few with many get stuck.
+  // Strengths are uniform over orders of magnitude: many runs with few faults get far, and few runs have many faults.
   const sometimes = (low: number, high: number): number =>
     random.chance(0.5) ? Math.exp(random.between(Math.log(low), Math.log(high))) : 0;
   return {

@@ -10,7 +10,7 @@ export function newFold(random: Random, nowMs: () => number): KvFold {
   return new KvFold(new KvEngine(random, { nowMicros: () => nowMs() * 1000, info: () => new Map() }));
 }
 
-/** The digest of each partition after a replay of everything. */
+/** The digest of each partition after a complete replay. */
 export function replayedDigests(entries: readonly ReadEntry[]): Map<PartitionName, string> {
   const folds = new Map<PartitionName, KvFold>();
   for (const { entry } of entries) {

@@ -13,14 +13,14 @@ import type { CounterInput, CounterOutput, RegisterInput, RegisterOutput } from 
 export type Input = RegisterInput | CounterInput;
 export type Output = RegisterOutput | CounterOutput;
 
-/** How an operation ended for its client. */
+/** The outcome of an operation for its client. */
 export type Ending =
   | { readonly kind: 'answered'; readonly output: Output }
-  /** Promised: nothing happened. */
+  /** The operation certainly had no effect. */
   | { readonly kind: 'failed'; readonly code: ErrorCode; readonly message: string }
-  /** It may have happened, but will not any more. Also: no answer ever came. */
+  /** The operation may have taken effect and will not later, or there was no answer at all. */
   | { readonly kind: 'unknown' }
-  /** The gateway failed in a way that it does not promise. */
+  /** The gateway failed with an undocumented error. */
   | { readonly kind: 'broken'; readonly error: unknown };
 
 export interface Attempt {
@@ -33,7 +33,7 @@ export interface Attempt {
   ending: Ending;
 }
 
-/** What a gateway may fail with when nothing happened (ports/kv-gateway.ts). */
+/** The errors of a gateway for operations without effect (ports/kv-gateway.ts). */
 const NOTHING_HAPPENED: readonly ErrorCode[] = [
   'MAILBOX_FULL',
   'SHARD_UNAVAILABLE',
@@ -51,12 +51,12 @@ export class History {
     return attempt;
   }
 
-  /** What happened, as the checker wants it: what surely failed is not in it. */
+  /** The operations for the checker, without those that certainly failed. */
   operations(): Operation<Input, Output>[] {
     return this.attempts.flatMap(({ client, key, input, calledAt, endedAt, ending }) => {
       if (ending.kind === 'failed' || ending.kind === 'broken') return [];
       const operation = { client, key, input, calledAt };
-      // Told that it is unknown, a client knows that it stays as it is by then.
+      // An operation with the answer "unknown" cannot take effect later.
       if (ending.kind === 'unknown') return [{ ...operation, finalAt: endedAt }];
       if (endedAt === undefined) return [operation];
       return [{ ...operation, returned: { at: endedAt, output: ending.output } }];
@@ -100,7 +100,7 @@ export function commandsOf(key: string, input: Input): string[][] {
     case 'cas':
       return [['SET', key, input.value, 'IFEQ', input.expected]];
     case 'incrby':
-      // Two steps of one make a two: seen in the middle, a transaction would not be one.
+      // An increment of two is sent as two increments of one, so that a partly visible transaction is detected.
       return input.by === 2
         ? [
             ['INCR', key],

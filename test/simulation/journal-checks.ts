@@ -12,7 +12,7 @@ import type { History } from './history.js';
 import type { SimServer } from './sim-server.js';
 import { Violation } from './violation.js';
 
-/** Everything that was ever stored, whatever has been truncated since. */
+/** All entries that were ever stored, including truncated ones. */
 export function entriesOf(server: SimServer, shard: ShardName): ReadEntry[] {
   const assembler = new EntryAssembler();
   const messages = server.streams.get(shard)?.archive ?? [];
@@ -42,11 +42,11 @@ export function checkChain(shard: ShardName, entries: readonly ReadEntry[]): voi
   }
 }
 
-/** What a client begins each value with (workload.ts). */
+/** The prefix of each written value (workload.ts). */
 const WRITE_MARK = /<[a-z0-9]+-\d+>/g;
 const WRITE_MARK_ALONE = new RegExp(WRITE_MARK.source);
 
-/** Written values are unique, so a value stands for its write. */
+/** Written values are unique, so a value identifies its write. */
 export function checkLedger(history: History, entries: readonly ReadEntry[]): void {
   const stored = new Set<string>();
   for (const { entry } of entries) {

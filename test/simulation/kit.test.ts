@@ -1,4 +1,7 @@
-/** The simulated ports keep their promises without faults, and show every permitted doubt when faults are set. */
+/**
+ * The simulated ports keep their promises without faults, and with faults show every failure that the promises
+ * permit.
+ */
 import { expect } from 'chai';
 import type { ShardName } from '../../src/kernel/index.js';
 import type { AppendOutcome, StoredMessage } from '../../src/ports/index.js';
@@ -13,7 +16,7 @@ import { lastOf } from './sim-server.js';
 
 const SHARD = 'KV_0' as ShardName;
 
-/** Lets virtual time run beside the contract suites, which wait in real time. */
+/** Advances virtual time while the contract suites wait in real time. */
 function driven(): { kit: SimKit; close: () => Promise<void> } {
   const kit = new SimKit(1, NO_FAULTS);
   let isOpen = true;
@@ -278,7 +281,7 @@ describe('simulation: the complete kit', () => {
   });
 });
 
-/** Three processes that append as fast as they can, each at the tail it believes in. */
+/** Three processes that append as fast as they can, each at the end that it last saw. */
 async function racingWriters(seed: number): Promise<{
   kit: SimKit;
   scheduler: SimKit['scheduler'];

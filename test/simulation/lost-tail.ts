@@ -10,11 +10,11 @@ import type { SimulatedInstallation } from './simulated-installation.js';
 import { Violation } from './violation.js';
 
 const WRITING_MS = 5000;
-/** Several savings of the high-water mark. */
+/** Several intervals in which leases record the end of the journal. */
 const RESTING_MS = 6000;
 const NOTICING_MS = 30_000;
 
-/** @throws Violation when a shard that lost its end goes on as if nothing had happened */
+/** @throws Violation if a shard that lost its end continues without an alarm */
 export async function loseTail(
   world: SimulatedInstallation,
   lostMessages: number,

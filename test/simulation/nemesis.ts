@@ -1,4 +1,6 @@
-/** Causes the faults of a run that do not concern single messages: pauses, crashes, cuts, elections, clock changes. */
+/**
+ * Injects the faults that do not affect single messages: pauses, crashes, network cuts, elections and clock changes.
+ */
 import type { ShardName } from '../../src/kernel/index.js';
 import type { Faults } from './faults.js';
 import type { SeededRandom } from './seeded-random.js';
@@ -6,13 +8,13 @@ import type { SimKit, SimMember } from './sim-kit.js';
 import { LEASES } from './sim-stores.js';
 
 export interface Victims {
-  /** Those that run, paused or not. */
+  /** The running processes, including paused ones. */
   members(): readonly SimMember[];
   crash(member: SimMember): void;
   leave(member: SimMember): void;
 }
 
-/** Around what the protocol waits for: a read lease (2 s), a takeover (3 s); well below; and far beyond. */
+/** Durations near the protocol's limits, a read lease (2 s) and a takeover (3 s), and well below and above them. */
 const SPANS_MS: readonly (readonly [number, number])[] = [
   [50, 900],
   [1500, 4500],

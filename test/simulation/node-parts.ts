@@ -24,7 +24,7 @@ import { NO_METRICS } from '../support/no-metrics.js';
 import type { SimMember } from './sim-kit.js';
 import { ACTOR, APPEND_RETRIES, CALLS, CLOCK, CLOCK_WATCH, CLUSTER_ID, HOST, SESSION } from './sim-settings.js';
 
-/** The shards that the process may own, and the way in which they are kept. */
+/** The shards that the process may own, and how they are stored. */
 export interface ShardsOfNode<W extends Work> {
   readonly kind: Plane;
   readonly shards: readonly ShardName[];
@@ -92,7 +92,7 @@ export abstract class NodeParts<W extends Work, P extends ShardPlane<W>> {
     this.#membership.stop();
   }
 
-  /** The planes of the shards that it serves now. */
+  /** The planes of the currently served shards. */
   protected *servedPlanes(): Generator<P> {
     for (const actor of this.host.actors()) {
       const plane = this.planes.get(actor);
@@ -103,7 +103,7 @@ export abstract class NodeParts<W extends Work, P extends ShardPlane<W>> {
   /** @param actorOf the plane's actor, which exists when the plane is used */
   protected abstract createPlane(activation: Activation, actorOf: () => ShardActor<W>): P;
   protected abstract compact(job: CompactionJob): Promise<CompactionResult>;
-  /** The plane's state up to the end of the manifest is in a snapshot. */
+  /** Called when a snapshot contains the plane's state up to the end of the manifest. */
   protected abstract covered(plane: P | undefined, manifest: Manifest): void;
 
   protected created(_actor: ShardActor<W>, _activation: Activation): void {}

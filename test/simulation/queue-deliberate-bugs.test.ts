@@ -1,4 +1,7 @@
-/** Promises of the queue. Each test breaks one on purpose at a public method or in a row of a table. */
+/**
+ * Tests that the simulation detects bugs of the queue. Each test breaks one promise deliberately, at a public method
+ * or in a row of a table.
+ */
 
 import { AccountQueue, type StartedAttempt } from '../../src/actors/queue/account-queue.js';
 import { Performer, QueuePlane } from '../../src/actors/queue/index.js';
@@ -15,45 +18,45 @@ import { insideOf, patched, type TakeOff } from '../support/patched.js';
 import { runQueueSeed } from './queue-run-seeds.js';
 import { type DeliberateBug, turnsRed } from './turns-red.js';
 
-/** Each is found within a few seeds; a bound far above that leaves room for changes of the workload. */
+/** Each bug is found within a few seeds. The much higher limit allows for changes of the workload. */
 const MAX_SEEDS = 60;
 
 const DELIBERATE_BUGS: Record<string, DeliberateBug> = {
-  /** A call is made while its start is on its way to the journal. */
+  /** A call starts before its journal entry is stored. */
   'call-before-entry': callsBeforeEntry,
 
-  /** An attempt that is made again after a crash is not counted. */
+  /** A repeated attempt after a crash is not counted. */
   'restart-not-counted': () => [
     patched(QueueState.prototype, 'evolve', (evolve, event) => {
-      // The same object is recorded next.
+      // The changed object is then recorded.
       if (event.type === 'AttemptStarted' && event.restarts > 0) Object.assign(event, { restarts: event.restarts - 1 });
       evolve(event);
     }),
   ],
 
-  /** The last event of a turn goes into the next entry: an outcome parts from the DLQ entry that follows from it. */
+  /** The last event of a turn is stored in the next entry, so that an outcome and its DLQ entry are separated. */
   'turn-in-two-entries': lastEventsComeLater,
 
-  /** A message that was accepted is accepted again. */
+  /** A message that was already accepted is accepted a second time. */
   'forget-accepted-ids': () => [patched(AcceptedIds.prototype, 'has', () => false)],
 
-  /** A successor does not look for messages that are not due yet. */
+  /** A successor ignores messages that are not due yet. */
   'timers-in-memory': () => [
     patched(Dispatcher.prototype, 'place', function (place, message) {
       if (message.status === ACTIVE || message.dueAtMs <= this.nowMs) place(message);
     }),
   ],
 
-  /** An owner that has ended goes on with its calls. */
+  /** An ended owner continues its calls. */
   'calls-outlive-their-owner': () => [patched(Performer.prototype, 'end', () => {})],
 
-  /** A place in a queue becomes free while callbacks of its message are under way. */
+  /** A slot of a queue is freed before the callbacks of its message have ended. */
   'place-freed-early': () => [patched(OrderedQueues.prototype, 'addCallback', () => {})],
 
-  /** A step's record is appended although the run has it. */
+  /** A step is appended although the run contains it. */
   'step-appended-twice': () => [patched(Run.prototype, 'entryOf', () => undefined)],
 
-  /** A step goes on waiting after it was notified: its deadline ends it once more. */
+  /** A notified step still waits, so its deadline ends it a second time. */
   'wait-outlives-its-notify': () => [
     patched(QUEUE_COMMANDS.Notify, 'decide', (decide, command, turn) => {
       const evolve: QueueTurn['evolve'] = (event) => event.type === 'WaiterRemoved' || turn.evolve(event);

@@ -1,6 +1,6 @@
 /**
- * The destinations of the simulated queue and the network to them: slow, silent or failing, as the host name says.
- * Answers can be lost on the way back, after the destination has handled the call.
+ * The destinations of the simulated queue and the network to them. The host name selects a behaviour: slow, silent or
+ * failing. Answers can be lost after the destination has handled the call.
  */
 import { setMaxListeners } from 'node:events';
 import type { AttemptOutcome, HeaderList } from '../../src/domain/queue/index.js';
@@ -10,30 +10,30 @@ import type { Scheduler } from './scheduler.js';
 import type { SeededRandom } from './seeded-random.js';
 import type { SimProcess } from './sim-process.js';
 
-/** Whose calls these are: one activation of a shard. */
+/** The caller: one activation of a shard. */
 export interface Caller {
   readonly process: SimProcess;
   readonly shard: ShardName;
   readonly epoch: number;
 }
 
-/** One call, as a destination saw it. */
+/** A call as the destination received it. */
 export interface Call {
   readonly caller: Caller;
   readonly id: MessageId;
   readonly retried: number;
   readonly url: string;
   readonly body: Uint8Array;
-  /** What the destination answered, heard by its caller or not. */
+  /** The status of the answer, even if the caller did not receive it. */
   status: number | undefined;
-  /** Both ends still hold the connection. */
+  /** True while the connection is open at both ends. */
   isOpen: boolean;
 }
 
 export interface DestinationFaults {
-  /** The request never gets there. */
+  /** The request is lost. */
   readonly lost: number;
-  /** It was handled, and the answer vanishes. */
+  /** The request is handled and the answer is lost. */
   readonly answerLost: number;
 }
 
@@ -42,9 +42,9 @@ const SLOW_MS = { low: 300, high: 3000 };
 
 export class SimDestinations {
   readonly calls: Call[] = [];
-  /** Told of each call at the instant it is made. */
+  /** Called at the start of each call. */
   onCall: (call: Call) => void = () => {};
-  /** Told of each call that is open although its activation has ended. */
+  /** Called for each open call of an ended activation. */
   onOutlived: (call: Call) => void = () => {};
   private faults: DestinationFaults;
 
@@ -56,7 +56,7 @@ export class SimDestinations {
     this.faults = faults;
   }
 
-  /** From now on every call gets its answer. */
+  /** From now on no answer is lost. */
   endFaults(): void {
     this.faults = { lost: 0, answerLost: 0 };
   }
@@ -69,7 +69,7 @@ export class SimDestinations {
     };
   }
 
-  /** The activation is over. */
+  /** Records the end of an activation. */
   ended(caller: Caller): void {
     for (const call of this.calls) if (call.caller === caller && call.isOpen) this.onOutlived(call);
   }
@@ -86,7 +86,7 @@ export class SimDestinations {
       isOpen: !signal.aborted,
     };
     if (signal.aborted) return Promise.resolve({ kind: 'interrupted' });
-    // One for each call of the activation, and that is meant.
+    // Each call of the activation adds a listener, so the warning limit is off.
     setMaxListeners(0, signal);
     const { scheduler } = this;
     const { process } = caller;
@@ -110,7 +110,7 @@ export class SimDestinations {
       if (this.random.chance(this.faults.lost)) return;
       const handled = scheduler.nowMs + this.latencyMs() + this.workMs(url);
       scheduler.at(handled, undefined, 'message', `${url} handles`, () => {
-        // Whoever hung up before this may have been heard all the same: the request was on its way.
+        // The answer is computed even for a closed call, because the request may have arrived before.
         const answer = this.answerOf(url);
         if (answer === undefined) return;
         call.status = answer.status;
@@ -131,7 +131,7 @@ export class SimDestinations {
     return url.includes('//slow') ? this.random.between(SLOW_MS.low, SLOW_MS.high) : this.latencyMs();
   }
 
-  /** Undefined: it never answers. */
+  /** @returns undefined if the destination never answers */
   private answerOf(url: string): Pick<AttemptOutcome & { kind: 'response' }, 'status' | 'header' | 'body'> | undefined {
     const answer = (status: number, header: HeaderList = []) => ({ status, header, body: Buffer.from(`${status}`) });
     if (url.includes('//dead')) return answer(500);

@@ -14,7 +14,7 @@ export interface Publish {
 
 export class QueueHistory {
   readonly publishes: Publish[] = [];
-  /** Ids that some answer has named. */
+  /** The message ids that an answer contained. */
   readonly answered: MessageId[] = [];
   readonly counts = { answered: 0, rejected: 0, failed: 0, unknown: 0, duplicates: 0 };
 
@@ -24,7 +24,7 @@ export class QueueHistory {
   ) {}
 
   begin(items: readonly PublishItem[]): Publish {
-    // Until something is heard anything may have happened.
+    // The outcome is unknown until there is an answer.
     const publish: Publish = { items, told: 'unknown', why: '' };
     this.publishes.push(publish);
     return publish;
@@ -54,7 +54,7 @@ export class QueueHistory {
     else this.report('a gateway fails as promised', String(error));
   }
 
-  /** When everything has come to its end: what was accepted, and what was not. */
+  /** Checks accepted and refused publishes after all messages have ended. */
   check(mayWait: (message: LedgerMessage) => boolean): void {
     const { messages, told, pending } = this.ledger;
     for (const id of [...this.answered, ...told])

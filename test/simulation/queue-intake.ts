@@ -1,5 +1,6 @@
 /**
- * The intake of the queue's shards for one simulated process: many writers, no fence, and every doubt that IL2 permits.
+ * The intake of the queue's shards for one simulated process: several writers without fencing, and every failure that
+ * IL2 permits.
  */
 import { MillraceError, type ShardName } from '../../src/kernel/index.js';
 import type { IntakeLog, Journal, JournalFollower, Subscription } from '../../src/ports/index.js';
@@ -12,7 +13,7 @@ export class SimIntakeLog implements IntakeLog {
   constructor(
     private readonly link: SimLink,
     private readonly server: SimServer,
-    /** Following is the same for every stream. */
+    /** The follower of the journal works for every stream. */
     private readonly journal: Pick<Journal, 'follow'>,
     private readonly timeoutMs: number,
   ) {}

@@ -26,27 +26,27 @@ import { Violation } from './violation.js';
 export interface LedgerMessage {
   readonly id: MessageId;
   readonly partition: PartitionName;
-  /** What it is to a run, if it is of one. */
+  /** The part of the message in a run, if it belongs to one. */
   readonly part: RunPart | undefined;
   readonly envelope: Envelope;
   readonly body: number;
   readonly order: number;
   readonly acceptedAtMs: number;
   readonly notBeforeMs: number;
-  /** Of the next attempt. */
+  /** The due time of the next attempt. */
   dueAtMs: number;
-  /** Of the open attempt, or of the one to come. */
+  /** The retries of the open or the next attempt. */
   retried: number;
   restarts: number;
   isOpen: boolean;
   hasStarted: boolean;
   isCancelRequested: boolean;
   end: 'delivered' | 'dead' | 'cancelled' | undefined;
-  /** By epoch and retries: how often an attempt was started. */
+  /** The number of starts of each attempt, by epoch and retries. */
   readonly starts: Map<string, number>;
 }
 
-/** Hears each event once it has been applied here. */
+/** A rule that gets each event after the ledger has applied it. */
 export interface LedgerRule {
   event(event: QueueEvent, partition: PartitionName, ledger: QueueLedger): void;
 }
@@ -55,18 +55,18 @@ export type Report = (promise: string, message: string) => void;
 
 export class QueueLedger {
   readonly messages = new Map<MessageId, LedgerMessage>();
-  /** Accepted and not ended. */
+  /** The messages that were accepted and have not ended. */
   readonly pending = new Set<LedgerMessage>();
-  /** Written to an intake. */
+  /** The ids of messages in an intake. */
   readonly told = new Set<MessageId>();
   readonly epochs = new Map<ShardName, number>();
   /** The latest instant of any entry. */
   clockMs = 0;
-  /** When they were created. */
+  /** The creation times of active runs. */
   private readonly activeRuns = new Map<string, number>();
   private readonly bodies = new Map<string, Uint8Array>();
   private readonly reservations = new Map<string, number>();
-  /** What the entry that is being read still has to bring. */
+  /** Events that must follow in the current entry. */
   private readonly owed = new Map<string, string>();
   private accepted = 0;
 
@@ -75,7 +75,7 @@ export class QueueLedger {
     private readonly rules: readonly LedgerRule[],
   ) {}
 
-  /** Reads along from now on. */
+  /** Checks each new entry from now on. */
   watch(server: SimServer, shard: ShardName): void {
     const assembler = new EntryAssembler();
     const stream = server.streams.get(shard);
@@ -93,7 +93,7 @@ export class QueueLedger {
     });
   }
 
-  /** The entry that is being read has to settle this. */
+  /** Requires a further event in the current entry. */
   owe(key: string, missing: string): void {
     this.owed.set(key, missing);
   }
@@ -254,7 +254,7 @@ export class QueueLedger {
     this.pending.delete(message);
   }
 
-  /** Whoever is of a run goes with it. */
+  /** Messages of a run may be cancelled together with the run. */
   private mayBeCancelled({ isCancelRequested, partition, part }: LedgerMessage): boolean {
     if (isCancelRequested || part === undefined) return isCancelRequested;
     return this.activeRuns.get(`${partition} ${part.runId}`) !== part.runCreatedAtMs;

@@ -56,17 +56,17 @@ export interface QueueNode {
   readonly name: string;
   readonly member: SimMember;
   readonly gateway: QueueGateway;
-  /** What an account may do has changed. */
+  /** Signals a change of account permissions. */
   accountsChanged(): void;
-  /** Hands its shards over. */
+  /** Stops the process gracefully; it hands over its shards. */
   stop(): Promise<void>;
-  /** Of each partition of the shards that it serves now. */
+  /** The digests of the partitions of currently served shards. */
   digests(): ReadonlyMap<PartitionName, string>;
 }
 
 export function startQueueNode(member: SimMember, options: QueueNodeOptions): QueueNode {
   const parts = new QueueNodeParts(member, options);
-  // Its first step is an event of its own, like every other.
+  // The first step is a separate event, like every other step.
   member.process.timers.soon(() => parts.begin());
   return {
     name: member.process.name,

@@ -1,4 +1,4 @@
-/** Limits across messages, checked in the journal: queues, flow-control keys, schedules. */
+/** Rules across messages that are checked in the journal: queues, flow-control keys and schedules. */
 import { nextTickAfter, type QueueEvent, type QueueEventOf } from '../../src/domain/queue/index.js';
 import type { MessageId, PartitionName } from '../../src/kernel/index.js';
 import type { LedgerMessage, LedgerRule, QueueLedger, Report } from './queue-ledger.js';
@@ -6,20 +6,23 @@ import type { LedgerMessage, LedgerRule, QueueLedger, Report } from './queue-led
 interface QueueFacts {
   parallelism: number;
   hasAlwaysBeenOne: boolean;
-  /** Messages that have started and not ended with all their callbacks; each with what of it has not ended. */
+  /** The started messages that have not ended with all callbacks; each with its unended parts. */
   readonly holders: Map<MessageId, Set<MessageId>>;
-  /** Accepted and not started, in order. */
+  /** The messages that were accepted and not started, in order. */
   readonly waiting: Set<LedgerMessage>;
 }
 
-/** A queue has no more messages under way than it may, and takes them in order; callbacks are part of theirs. */
+/**
+ * A queue has at most its parallelism of active messages and starts them in order; a message is active until its
+ * callbacks have ended.
+ */
 export class QueueRule implements LedgerRule {
   private readonly queues = new Map<string, QueueFacts>();
   private readonly holderOf = new Map<MessageId, { queue: QueueFacts; holder: MessageId }>();
 
   constructor(private readonly report: Report) {}
 
-  /** Whose place a message's calls are made in. */
+  /** The message in whose slot the calls of a message are made. */
   placeOf(id: MessageId): { readonly queue: { readonly parallelism: number }; readonly holder: MessageId } | undefined {
     return this.holderOf.get(id);
   }
@@ -51,7 +54,7 @@ export class QueueRule implements LedgerRule {
   private accepted(event: QueueEventOf<'MessageAccepted'>, partition: PartitionName, ledger: QueueLedger): void {
     const { id, envelope, retryOf } = event;
     const { callbackOf } = envelope;
-    // One that comes back from the DLQ is a message of its own.
+    // A message that is resent from the DLQ has its own slot.
     const place = callbackOf === undefined || retryOf !== undefined ? undefined : this.holderOf.get(callbackOf);
     if (place !== undefined) {
       place.queue.holders.get(place.holder)?.add(id);
@@ -103,7 +106,10 @@ export class QueueRule implements LedgerRule {
   }
 }
 
-/** A key has no more calls active than it may, and starts no more within a window; its messages all say the same. */
+/**
+ * A key has at most its parallelism of active calls and starts at most its rate within a window; all its messages
+ * have the same limits.
+ */
 export class FlowRule implements LedgerRule {
   private readonly keys = new Map<string, { active: Set<MessageId>; windowStartMs: number; started: number }>();
 
@@ -141,7 +147,7 @@ export class FlowRule implements LedgerRule {
   }
 }
 
-/** Each tick is made or skipped, once and in order; its messages are accepted with it. */
+/** Each tick is executed or skipped, once and in order; its messages are accepted in the same entry. */
 export class ScheduleRule implements LedgerRule {
   private readonly schedules = new Map<string, { cron: string; nextTickAtMs: number }>();
 

@@ -26,7 +26,7 @@ export interface QueueRunReport {
 
 const LINES_OF_TAIL = 80;
 
-/** Never throws for a broken promise: it is in the report. */
+/** Never throws for a broken promise, which is in the report. */
 export async function runQueueSeed(seed: number, options: SimulatedQueuesOptions = {}): Promise<QueueRunReport> {
   const world = new SimulatedQueues(seed, options);
   const { scheduler } = world.kit;
@@ -62,7 +62,7 @@ export async function runQueueSeed(seed: number, options: SimulatedQueuesOptions
   };
 }
 
-/** What to print for a seed that failed: how it came to it, the promise, and the line that replays it. */
+/** The report of a failed seed: the last events, the broken promise, and the command that replays it. */
 export function explainQueue(report: QueueRunReport): string {
   return [
     `queue seed ${report.seed} failed; replay it with: make test-sim SEED=${report.seed}`,

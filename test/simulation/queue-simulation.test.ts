@@ -7,7 +7,7 @@ import { explainQueue, runQueueSeed } from './queue-run-seeds.js';
 import { seedRange } from './run-seeds.js';
 
 const DEFAULT_SEEDS = 120;
-/** A line now and then, so that a long run shows that it lives. */
+/** The number of seeds per line of progress in a long run. */
 const SEEDS_PER_LINE = 50;
 
 describe('queue simulation', () => {

@@ -29,7 +29,7 @@ export class SinkChecks implements LedgerRule {
     return this.callsByMessage.get(id) ?? [];
   }
 
-  /** What the journal says of a destination's answer was answered. */
+  /** A journaled answer must be the one that the destination sent. */
   event(event: QueueEvent, _partition: PartitionName, ledger: QueueLedger): void {
     if (event.type !== 'MessageDelivered' && event.type !== 'AttemptFailed') return;
     if (event.status === 0) return;
@@ -99,7 +99,7 @@ export class SinkChecks implements LedgerRule {
       this.report('a queue has no more calls open than it may', [...holders].join(' beside '));
     const { queueName } = message.envelope;
     if (queueName === undefined || place.queue.parallelism > 1 || this.callsOf(message.id).length > 1) return;
-    // First calls only; and what was delayed may be overtaken.
+    // Only first calls are checked, and delayed messages may be overtaken.
     if (message.notBeforeMs > message.acceptedAtMs) return;
     const key = `${message.partition} ${queueName}`;
     if (message.order < (this.lastOrders.get(key) ?? 0))

@@ -9,7 +9,7 @@ import { Violation } from './violation.js';
 
 type Folds = Map<PartitionName, QueuePartitionFold>;
 
-/** @throws Violation */
+/** @throws Violation if the states differ */
 export async function checkStates(
   kit: SimKit,
   shards: readonly ShardName[],

@@ -19,14 +19,14 @@ import type { WorkflowRule } from './queue-workflow-rules.js';
 import type { Scheduler } from './scheduler.js';
 import type { SeededRandom } from './seeded-random.js';
 
-/** After this a client takes up another run; what became of this one it does not know. */
+/** The time after which a client starts another run; the outcome of the earlier one stays unknown to it. */
 const PATIENCE_MS = 12_000;
 const MAX_CHILD_MS = 2000;
 const EVENTS = ['a', 'b', 'c'];
 const STEPS = 12;
 const WAITS_EVERY = 3;
 const INVOKES_EVERY = 4;
-/** An endpoint that answers with nothing but a status is one. */
+/** An endpoint may answer with only a status. */
 const MARK: WorkflowMark = {
   detectsTrigger: false,
   needsRecentClient: false,
@@ -93,7 +93,7 @@ export class WorkflowClient {
     if (run.step === STEPS || dice === 0) this.end(run, onEnd);
     else if (dice < 6) this.notify(run, onEnd);
     else {
-      // What a step is its number says: told again, it is the same.
+      // The number of a step identifies it, so a repeated submission is the same step.
       run.step += 1;
       if (run.step % WAITS_EVERY === 0) this.wait(run, onEnd);
       else if (run.step % INVOKES_EVERY === 0) this.invoke(run, onEnd);
@@ -108,13 +108,13 @@ export class WorkflowClient {
     const run: CurrentRun = { account, id: newRunId(random), url, step: 0 };
     const trigger = { kind: 'trigger', mark: MARK, isByEndpoint: false, invoker: undefined, depth: 0 } as const;
     this.publish(run, { ...trigger, runId: run.id }, undefined, (reply) => {
-      // Whether it was started is seen from what comes of its first step.
+      // The answer to the first step shows whether the run was started.
       if (reply?.type !== 'Rejected') this.run = run;
       onEnd(reply?.type !== 'Rejected');
     });
   }
 
-  /** Now and then the same by another road: the endpoint was called twice. */
+  /** Sometimes submits the step twice in parallel, as if the endpoint was called twice. */
   private append(run: CurrentRun, onEnd: (goesOn: boolean) => void): void {
     const step = this.stepOf(run, 'Run');
     const entry = { kind: 'entry', runId: run.id, mark: MARK, step } as const;
@@ -122,7 +122,7 @@ export class WorkflowClient {
     this.publish(run, entry, step, (reply) => onEnd(this.goesOn(run, reply)));
   }
 
-  /** Now and then under two names: a step that is executed twice makes a name each time. */
+  /** Sometimes invokes with two child names, as a step does that is executed twice. */
   private invoke(run: CurrentRun, onEnd: (goesOn: boolean) => void): void {
     const step = this.stepOf(run, 'Invoke');
     const delivery = this.askedOf(run);
@@ -205,7 +205,7 @@ export class WorkflowClient {
     });
   }
 
-  /** What got no answer is told again, as the same step: its record may be there. */
+  /** A step without an answer is submitted again, because it may have been stored. */
   private goesOn(run: CurrentRun, reply: QueueReply | undefined): boolean {
     if (reply === undefined) run.step -= 1;
     return reply?.type !== 'Rejected';
@@ -250,7 +250,7 @@ export class WorkflowClient {
     );
   }
 
-  /** To a process drawn by lot, as one of its events: a paused one takes it when it wakes. */
+  /** Sends an action to a random process as an event; a paused process executes it when it resumes. */
   private hand(action: (node: QueueNode) => void): void {
     const { scheduler, nodes } = this.facts;
     const node = this.random.pick(nodes());

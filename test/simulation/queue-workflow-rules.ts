@@ -18,7 +18,7 @@ interface RunFacts {
   readonly entries: { readonly id: MessageId; readonly step: StepMark | undefined }[];
   readonly steps: Set<string>;
   readonly invoker: Invoker | undefined;
-  /** By step: of all that ever waited. */
+  /** The state of each wait, by step. */
   readonly waits: Map<number, 'open' | 'ended'>;
   isOver: boolean;
 }
@@ -30,9 +30,9 @@ interface ListedEntry {
 
 export class WorkflowRule implements LedgerRule {
   readonly counts = { runs: 0, children: 0, entries: 0, notified: 0, timeouts: 0, over: 0 };
-  /** The latest of each id. */
+  /** The latest run of each id. */
   private readonly runs = new Map<string, RunFacts>();
-  /** By parent and step. */
+  /** The child runs, by parent and step. */
   private readonly children = new Map<string, RunId>();
 
   constructor(private readonly report: Report) {}
@@ -69,7 +69,7 @@ export class WorkflowRule implements LedgerRule {
     }
   }
 
-  /** Of runs that go on; nobody has ended them yet. */
+  /** The number of open waits of active runs. */
   get openWaits(): number {
     const open = [...this.runs.values()].filter(({ isOver }) => !isOver);
     return open.reduce((sum, { waits }) => sum + [...waits.values()].filter((how) => how === 'open').length, 0);
@@ -78,7 +78,7 @@ export class WorkflowRule implements LedgerRule {
   /** RR4. @returns what is wrong with the body */
   listProblem(message: LedgerMessage, part: RunPart & { role: 'step' }, body: Uint8Array, ledger: QueueLedger) {
     const run = this.runs.get(`${message.partition} ${part.runId}`);
-    // One that was replaced by another of its id is over: what is still sent of it is of no consequence.
+    // The run has been replaced by another with its id, so its remaining deliveries are not checked.
     if (run?.createdAtMs !== part.runCreatedAtMs) return undefined;
     const sent = JSON.parse(Buffer.from(body).toString()) as ListedEntry[];
     const listed = run.entries.slice(0, part.index + 1).map(({ id }) => {

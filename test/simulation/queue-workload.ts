@@ -17,13 +17,13 @@ import type { QueueNode } from './queue-node.js';
 import type { Scheduler } from './scheduler.js';
 import type { SeededRandom } from './seeded-random.js';
 
-/** After this a client turns to something else; what it asked stays open. */
+/** The time after which a client continues with another request; the earlier one stays open. */
 const PATIENCE_MS = 12_000;
 const AGAIN_MS = 300;
-/** So late that no run gets there. */
+/** A delay beyond the end of every run. */
 const FAR_SECONDS = 30 * 86_400;
 
-/** Chances of what a message asks for beside its destination. Each seed has its own. */
+/** Probabilities of message options in addition to the destination. Each seed has its own. */
 export interface Habits {
   readonly delayed: number;
   readonly far: number;
@@ -33,7 +33,7 @@ export interface Habits {
   readonly deduplicated: number;
   readonly group: number;
   readonly batch: number;
-  /** Of what is asked: not a publish. */
+  /** The share of commands that are not publishes. */
   readonly operations: number;
   readonly hosts: readonly string[];
 }
@@ -43,7 +43,7 @@ const FLOWS: readonly FlowControlSetting[] = [
   { key: 'rated', parallelism: undefined, rate: 3, periodSeconds: 2 },
   { key: 'both', parallelism: 1, rate: 2, periodSeconds: 1 },
 ];
-/** `one` is never set: it has the parallelism of a queue that a message makes. */
+/** The parallelism of each queue. `one` is not configured: it has the default of a queue that a message creates. */
 export const QUEUES = { one: 1, two: 2, three: 3 } as const;
 export const FLOW_KEYS = FLOWS.map(({ key }) => key);
 export const GROUP = 'endpoints';
@@ -115,7 +115,7 @@ export class QueueClient {
     else this.publishSome(node, account, moveOn);
   }
 
-  /** Now and then somebody else publishes the same at the same time, under ids of its own. */
+  /** Sometimes a second client publishes the same messages at the same time with its own ids. */
   private publishSome(node: QueueNode, account: AccountId, onEnd: () => void): void {
     const items = this.items();
     this.publish(node, account, items, onEnd);
@@ -124,7 +124,7 @@ export class QueueClient {
     this.publish(this.random.pick(this.nodes()), account, twins, () => {});
   }
 
-  /** Hands the call to the process, as one of its events: a paused one takes it when it wakes. */
+  /** Sends the call to the process as an event; a paused process executes it when it resumes. */
   private publish(node: QueueNode, account: AccountId, items: readonly PublishItem[], onEnd: () => void): void {
     this.hand(node, () => {
       const publish = this.history.begin(items);
@@ -148,7 +148,7 @@ export class QueueClient {
     this.scheduler.trace.note(this.name, `publish of ${ids} at ${name}: ${told} ${why}`);
   }
 
-  /** An answer says what happened; anything else may have happened or not. */
+  /** An answer has the outcome; without one the outcome is unknown. */
   private ask(node: QueueNode, account: AccountId, command: QueueCommand, onEnd: (reply?: QueueReply) => void): void {
     this.hand(node, () => {
       node.gateway.ask(account, command).then(
@@ -158,7 +158,7 @@ export class QueueClient {
     });
   }
 
-  /** Asks somebody, and after a while somebody else, until there is an answer. */
+  /** Sends the command to processes in turn until one answers. */
   insist(node: () => QueueNode | undefined, account: AccountId, command: QueueCommand, onEnd: () => void): void {
     const target = node();
     let hasEnded = false;

@@ -24,13 +24,16 @@ export interface SeedRange {
 
 const LINES_OF_TAIL = 60;
 
-/** `SIM_SEED`: the first seed; `SIM_SEEDS`: how many. A seed given alone means that one. */
+/** `SIM_SEED` is the first seed and `SIM_SEEDS` the number of seeds. A seed without a number is run alone. */
 export function seedRange(environment: Record<string, string | undefined>, defaultCount: number): SeedRange {
   const { SIM_SEED: first, SIM_SEEDS: count } = environment;
   return { first: Number(first ?? 1), count: Number(count ?? (first === undefined ? defaultCount : 1)) };
 }
 
-/** Never throws for a broken promise: it is in the report. `scenario`: what happens in the world; default: `world.run`. */
+/**
+ * Never throws for a broken promise, which is in the report. `scenario` is the course of the run, by default
+ * `world.run`.
+ */
 export async function runSeed(
   seed: number,
   options: SimulatedInstallationOptions = {},
@@ -60,7 +63,7 @@ export async function runSeed(
   };
 }
 
-/** What to print for a seed that failed: how it came to it, the promise, and the line that replays it. */
+/** The report of a failed seed: the last events, the broken promise, and the command that replays it. */
 export function explain(report: RunReport): string {
   return [
     `seed ${report.seed} failed; replay it with: make test-sim SEED=${report.seed}`,

@@ -9,13 +9,13 @@
 import type { SeededRandom } from './seeded-random.js';
 import { Trace } from './trace.js';
 
-/** A party whose events can be held back or dropped. */
+/** A process whose events can be held back or dropped. */
 export interface Owner {
   readonly name: string;
-  /** Virtual time until which its events wait; in the past when it runs. */
+  /** The virtual time until which its events wait; a past time while it runs. */
   readonly pausedUntilMs: number;
   readonly isCrashed: boolean;
-  /** Whether, on waking, it sees its timers before its messages. */
+  /** True if it gets its timers before its messages when it resumes. */
   readonly wakesTimersFirst: boolean;
 }
 
@@ -23,7 +23,7 @@ export type EventKind = 'timer' | 'message';
 
 interface ScheduledEvent {
   atMs: number;
-  /** Order among those that one resumption releases. */
+  /** The order among events that one resumption releases. */
   phase: number;
   readonly dueMs: number;
   readonly tie: number;
@@ -37,7 +37,7 @@ export interface Cancellable {
   cancel(): void;
 }
 
-/** How many events may run before the real event loop gets a turn, for the test runner's own timers. */
+/** The number of events before the real event loop gets a turn, for the timers of the test runner. */
 const EVENTS_PER_REAL_TURN = 2000;
 
 export class Scheduler {
@@ -48,7 +48,7 @@ export class Scheduler {
 
   constructor(private readonly random: SeededRandom) {}
 
-  /** Runs `action` at `atMs` or, when its owner is paused then, after the pause. No owner: the world outside. */
+  /** Runs `action` at `atMs`, or after a pause of its owner. Without an owner the event belongs to no process. */
   at(atMs: number, owner: Owner | undefined, kind: EventKind, label: string, action: () => void): Cancellable {
     const dueMs = Math.max(atMs, this.nowMs);
     const event = { atMs: dueMs, phase: 0, dueMs, tie: this.random.uint32(), kind, owner, label, action };
@@ -60,7 +60,7 @@ export class Scheduler {
     };
   }
 
-  /** Runs events until `untilMs` has come or `isDone` says so. */
+  /** Runs events until `untilMs` or until `isDone` returns true. */
   async run(untilMs: number, isDone: () => boolean = () => false): Promise<void> {
     await microtasksDrained();
     while (!isDone()) {
@@ -128,8 +128,8 @@ function isBefore(a: ScheduledEvent, b: ScheduledEvent): boolean {
 }
 
 /**
- * Node runs a tick only when the queue of micro-tasks is empty, and this is always awaited from inside a
- * micro-task: so when it resolves, every promise reaction has run, at a tenth of the cost of a macro-task.
+ * Resolves when every promise reaction has run. Node runs a tick only when the queue of micro-tasks is empty, and
+ * this function is always awaited inside a micro-task. It costs a tenth of a macro-task.
  */
 function microtasksDrained(): Promise<void> {
   return new Promise((resolve) => process.nextTick(resolve));

@@ -47,7 +47,7 @@ export class SeededRandom implements Random {
     return Uint8Array.from({ length: count }, () => this.uint32() & 0xff);
   }
 
-  /** An integer from 0 up to, not including, `bound`. */
+  /** An integer from 0 to `bound` - 1. */
   below(bound: number): number {
     return Math.floor(this.float() * bound);
   }

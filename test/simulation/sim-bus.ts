@@ -36,13 +36,13 @@ export class SimNetwork {
     return new SimBus(this, link);
   }
 
-  /** Nothing passes between the two processes, in either direction. */
+  /** Drops all messages between two processes, in both directions. */
   part(a: string, b: string, forMs: number): void {
     this.scheduler.trace.note('network', `${a} and ${b} are parted for ${Math.round(forMs)} ms`);
     this.partedUntilMs.set(pair(a, b), this.scheduler.nowMs + forMs);
   }
 
-  /** Runs `action` at the receiver, some time, unless the message is lost. */
+  /** Runs `action` at the receiver after a delay, unless the message is lost. */
   pass(from: SimBus, to: SimBus, label: string, action: () => void): void {
     const isParted = (this.partedUntilMs.get(pair(from.name, to.name)) ?? 0) > this.scheduler.nowMs;
     if (isParted || !from.link.isWhole || !to.link.isWhole || this.random.chance(this.faults().busLost)) return;
@@ -63,7 +63,7 @@ export class SimNetwork {
   }
 }
 
-/** Keeps messages from one process to another apart, and so in order. */
+/** The minimum distance of two messages between the same processes, which keeps their order. */
 const APART_MS = 0.0001;
 
 export class SimBus implements Bus {

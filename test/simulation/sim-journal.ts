@@ -1,4 +1,4 @@
-/** The journal port of one simulated process: JN1–JN7 and no further promise, with every doubt that they permit. */
+/** The journal port of one simulated process. It keeps JN1–JN7 and shows every failure that they permit. */
 import { MillraceError, type ShardName } from '../../src/kernel/index.js';
 import type {
   AppendOutcome,
@@ -13,15 +13,15 @@ import type { SimLink } from './sim-link.js';
 import { lastOf, type SimServer, type SimStream } from './sim-server.js';
 
 export interface SimJournalTimes {
-  /** Short ones make unknown outcomes resolve within a run; real ones are 5 s. */
+  /** A short limit, so that unknown outcomes are resolved within a run; the real limit is 5 s. */
   readonly appendTimeoutMs: number;
   readonly readTimeoutMs: number;
   readonly aliveEveryMs: number;
 }
 
-/** Messages in one answer of a reader; small, so that reads are interrupted in the middle. */
+/** The number of messages in one answer to a reader; small, so that faults interrupt reads. */
 const BATCH = 16;
-/** How often a reader asks again for a position that is not shown. */
+/** The interval at which a reader repeats a read of a position that is not shown. */
 const ASK_AGAIN_MS = 100;
 
 export class SimJournal implements Journal {
@@ -106,7 +106,7 @@ export class SimJournal implements Journal {
       const batch = stream.messages.slice(next - stream.first, shown - stream.first + 1).map(({ message }) => message);
       this.link.deliver(`follow ${shard}`, `${shard} followed to ${shown}`, () => {
         for (const message of batch) {
-          // An answer lost in a cut is asked for again; one delivered twice is not passed on twice.
+          // A reader repeats a read whose answer was lost; a message that is delivered twice is passed on once.
           if (isStopped || message.position !== next) continue;
           next += 1;
           follower.onMessage(copyOf(message));

@@ -1,4 +1,4 @@
-/** A simulated world without the engine: server, network, and processes with ports. Every run uses it. */
+/** A simulated server, network and processes with ports, without the engine. Every run uses it. */
 import type { Bus, Journal, LeaseStore, LogFields, ObjectStore } from '../../src/ports/index.js';
 import { type Faults, NO_FAULTS } from './faults.js';
 import { Scheduler } from './scheduler.js';
@@ -41,7 +41,7 @@ export class SimKit {
     this.network = new SimNetwork(this.scheduler, this.random.fork(), () => this.current);
   }
 
-  /** From now on everything works: what is in doubt can be resolved. */
+  /** Ends all faults, so that unknown outcomes can be resolved. */
   endFaults(): void {
     this.current = NO_FAULTS;
   }
@@ -66,7 +66,7 @@ export class SimKit {
     return member;
   }
 
-  /** Runs the world until the promise settles. @throws when it does not within `limitMs` of virtual time */
+  /** Runs events until the promise settles. @throws if it does not within `limitMs` of virtual time */
   async settle<T>(promise: Promise<T>, limitMs = 120_000): Promise<T> {
     let isSettled = false;
     const watched = promise.finally(() => {

@@ -17,15 +17,15 @@ export type Answer<T> =
   | { readonly kind: 'timed-out' }
   | { readonly kind: 'disconnected' };
 
-/** Of a message between a process and the server on the same network. */
+/** The latency of a message between a process and the server in one network. */
 const LATENCY_MS = { low: 0.05, high: 0.6 };
-/** How long a late message is held up: beyond any timeout, within a takeover and far after it. */
+/** The delay of a late message: beyond any timeout, within a takeover and far after it. */
 const LATE_MS = { low: 500, high: 15_000 };
-/** How long a client takes to notice a dead connection: at once when it is reset, missed pings else. */
+/** The time until a client detects a dead connection: immediately after a reset, otherwise by missed pings. */
 const NOTICE_MS = { low: 1, high: 4_000 };
-/** Redialling, with jitter. */
+/** The delay of a reconnect, with jitter. */
 const RECONNECT_MS = { low: 20, high: 400 };
-/** Keeps messages of one channel apart, and so in order. */
+/** The minimum distance of two messages of one channel, which keeps their order. */
 const APART_MS = 0.0001;
 
 export class SimLink {
@@ -42,12 +42,12 @@ export class SimLink {
     readonly faults: () => Faults,
   ) {}
 
-  /** What the process believes. */
+  /** The state of the connection as the process knows it. */
   isConnected(): boolean {
     return this.connected;
   }
 
-  /** Whether a message would get through at this moment. */
+  /** True if a message would currently arrive. */
   get isWhole(): boolean {
     return this.isUp;
   }
@@ -67,7 +67,7 @@ export class SimLink {
       const backMs = this.scheduler.nowMs + this.random.between(RECONNECT_MS.low, RECONNECT_MS.high);
       this.scheduler.at(backMs, this.process, 'message', 'reconnected', () => {
         if (this.generation !== generation) return;
-        // Whoever had not noticed the cut by now notices it with the new connection.
+        // A process that has not detected the cut detects it with the new connection.
         this.loseConnection();
         this.generation += 1;
         this.connected = true;
@@ -75,7 +75,7 @@ export class SimLink {
     });
   }
 
-  /** One way, towards the server; `action` runs there. Returns false when the process knows that it cannot send. */
+  /** Sends a message to the server, which runs `action`. @returns false if the process knows that it cannot send */
   send(channel: string, label: string, action: () => void, fate: { lost?: boolean; late?: boolean } = {}): boolean {
     if (!this.connected) return false;
     if (!this.isUp || fate.lost) return true;
@@ -88,7 +88,7 @@ export class SimLink {
     return true;
   }
 
-  /** One way, towards the process; `action` runs there unless the connection broke meanwhile. */
+  /** Sends a message to the process, which runs `action` unless the connection broke before. */
   deliver(channel: string, label: string, action: () => void, extraMs = 0): void {
     const { generation } = this;
     if (!this.isUp) return;
@@ -98,7 +98,7 @@ export class SimLink {
     });
   }
 
-  /** Asks the server once; `serve` runs there, when and if the request arrives. */
+  /** Sends a request to the server once; `serve` runs there if the request arrives. */
   request<T>(
     channel: string,
     label: string,

@@ -21,18 +21,18 @@ export interface SimNode {
   readonly name: string;
   readonly member: SimMember;
   readonly gateway: KvGateway;
-  /** Hands its shards over. */
+  /** Stops the process gracefully; it hands over its shards. */
   stop(): Promise<void>;
-  /** Of each partition in memory of the shards that it serves now. */
+  /** The digests of the partitions in memory of currently served shards. */
   digests(): ReadonlyMap<PartitionName, string>;
-  /** Shards that it stopped because their journal is in doubt. */
+  /** The shards that it stopped because their journal is in doubt. */
   stoppedShards(): readonly ShardName[];
 }
 
 export function startNode(member: SimMember, options: NodeOptions): SimNode {
   const { process } = member;
   const parts = new KvNodeParts(member, options);
-  // Its first step is an event of its own, like every other.
+  // The first step is a separate event, like every other step.
   process.timers.soon(() => parts.begin());
   return {
     name: process.name,

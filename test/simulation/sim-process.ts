@@ -13,13 +13,16 @@ import type { SeededRandom } from './seeded-random.js';
 /** The wall clock at virtual time 0: 2026-01-01T00:00:00Z. */
 export const EPOCH_MS = 1_767_225_600_000;
 
-/** As in Node. Without it, a wait for the rest of a rounding error would be waited for ever. */
+/**
+ * The shortest timer, as in Node. Without it, a timer for the remainder of a rounding error would be set again for
+ * ever.
+ */
 const SHORTEST_TIMER_MS = 1;
 
 export interface ClockTraits {
-  /** How fast the monotonic clock runs; 1 is true. */
+  /** The rate of the monotonic clock; 1 is exact. */
   readonly rate: number;
-  /** How far the wall clock is off at the start. */
+  /** The error of the wall clock at the start. */
   readonly wallOffsetMs: number;
 }
 
@@ -30,12 +33,12 @@ export class SimProcess implements Owner {
   private wallOffsetMs: number;
   private suspendedMs = 0;
   private readonly rate: number;
-  /** The machine's. */
+  /** The clock of the machine. */
   readonly clock: Clock = {
     nowMs: () => Math.floor(EPOCH_MS + this.scheduler.nowMs + this.wallOffsetMs),
     monotonicMs: () => this.monotonicMs(),
   };
-  /** Goes on while the process is suspended. */
+  /** A clock that also runs while the process is suspended. */
   readonly boot: BootTime = { bootId: undefined, sinceBootMs: () => this.scheduler.nowMs * this.rate };
   readonly timers = timersOf({
     after: (delayMs, action) => {
@@ -91,7 +94,7 @@ export class SimProcess implements Owner {
   private arm(dueMonotonicMs: number, action: () => void, timer: { isCancelled: boolean; cancel: () => void }): void {
     const waitMs = Math.max(0, dueMonotonicMs - this.monotonicMs()) / this.rate;
     const event = this.scheduler.at(this.scheduler.nowMs + waitMs, this, 'timer', 'timer', () => {
-      // A suspension moves every timer; what is left of the wait is waited again.
+      // A suspension delays every timer, so the remaining time is waited again.
       if (this.monotonicMs() + 1e-6 < dueMonotonicMs) this.arm(dueMonotonicMs, action, timer);
       else action();
     });
@@ -116,7 +119,7 @@ export class SimProcess implements Owner {
   }
 }
 
-/** Short enough for a line; errors by their message. */
+/** A summary for one line; errors by their message. */
 function summary(fields: LogFields): string {
   return Object.entries(fields)
     .map(([name, value]) => `${name}=${value instanceof Error ? value.message : String(value)}`)

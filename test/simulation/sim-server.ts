@@ -17,15 +17,15 @@ export interface SimStream {
   readonly createdAt: string;
   first: number;
   readonly messages: { readonly message: StoredMessage; readonly storedMs: number }[];
-  /** Everything that was ever stored, truncated or not: for the checks at the end. */
+  /** All messages that were ever stored, also truncated ones, for the checks at the end. */
   readonly archive: StoredMessage[];
   readonly followers: Set<() => void>;
 }
 
-/** How long a shard is without a leader after its leader died. */
+/** The time without a leader after the loss of one. */
 const ELECTION_MS = { low: 4000, high: 9000 };
 
-/** Versions of a record that a lagging replica may still show: some seconds of renewals. */
+/** The number of old versions of a record that a lagging replica may show: some seconds of renewals. */
 const VERSIONS_KEPT = 8;
 
 export class SimServer {
@@ -46,7 +46,7 @@ export class SimServer {
     this.streams.set(shard, { createdAt, first: 1, messages: [], archive: [], followers: new Set() });
   }
 
-  /** The leader of `group` is gone; another is there some seconds later. */
+  /** Removes the leader of `group`; a new one is elected some seconds later. */
   loseLeader(group: string): void {
     const untilMs = this.scheduler.nowMs + this.random.between(ELECTION_MS.low, ELECTION_MS.high);
     this.scheduler.trace.note('server', `${group} has no leader until ${untilMs.toFixed(0)}`);
@@ -58,8 +58,8 @@ export class SimServer {
   }
 
   /**
-   * Handles a request that needs the leader of `group`. Without one it is dropped, kept by a server that
-   * is about to lead, or refused because nobody listens: `onRefused`.
+   * Handles a request that needs the leader of `group`. Without a leader the request is dropped, kept by a server
+   * that becomes the leader, or refused because no server listens: `onRefused`.
    */
   withLeader(group: string, action: () => void, onRefused: () => void): void {
     if (this.hasLeader(group)) {
@@ -90,7 +90,7 @@ export class SimServer {
     return { kind: 'stored', position: last + 1 };
   }
 
-  /** The last position that the answering server shows: the truth, or a replica's older view of it. */
+  /** The last position in the view of the answering server: the current one or an older one of a replica. */
   shownLast(stream: SimStream): number {
     const beforeMs = this.viewMs();
     let shown = stream.messages.length;
@@ -102,7 +102,7 @@ export class SimServer {
     return this.versionsByKey.get(key)?.at(-1)?.record;
   }
 
-  /** What a read of the bucket shows: any replica may answer it. */
+  /** The record in the view of the answering server, which may be any replica. */
   recordSchema(key: string): LeaseRecord | undefined {
     const versions = this.versionsByKey.get(key) ?? [];
     const beforeMs = this.viewMs();
@@ -125,7 +125,7 @@ export class SimServer {
     if (this.record(key) !== undefined) this.addVersion(key, undefined);
   }
 
-  /** The moment that the answering server is at: now, or as far back as a replica lags. */
+  /** The time of the answering server's view: the present, or earlier for a lagging replica. */
   private viewMs(): number {
     const { staleRead, lagMs } = this.faults();
     return this.random.chance(staleRead) ? this.scheduler.nowMs - this.random.between(0, lagMs) : this.scheduler.nowMs;
@@ -137,7 +137,7 @@ export class SimServer {
     this.versionsByKey.set(key, versions.slice(-VERSIONS_KEPT));
   }
 
-  /** Forgets the last `count` messages, acknowledged or not: what an unsynced disk does when the power goes. */
+  /** Removes the last `count` messages, acknowledged or not, as an unsynced disk does in a power failure. */
   loseTail(shard: ShardName, count: number): void {
     const stream = this.streams.get(shard);
     const lost = stream?.messages.splice(Math.max(0, stream.messages.length - count), count) ?? [];

@@ -36,14 +36,14 @@ export const ACTOR: ActorLimits = {
 };
 
 export const SNAPSHOTS = { entries: 40, bytes: 1 << 20, idleMs: 4000, retainMs: 3000, retryMs: 1000 };
-/** Nothing is kept for audits, so that every second snapshot truncates the journal. */
+/** No entries are kept for audits, so that every second snapshot truncates the journal. */
 export const COMPACTION = { stepBytes: 2000, segmentBytes: 500, retention: { maxAgeMs: 0, maxBytes: 0 } };
 
 export const QUEUE_GATEWAY = { holdMs: 5000, retryEveryMs: 50, tellAfterMs: 1000, maxIntakeBytes: 1 << 16 };
 export const QUEUE_PLANE = { startsPerTurn: 4, turnEffects: 40, turnEffectBytes: 4096, shareMs: 4, holdMs: 5000 };
-/** A queue's state is larger than a key's: in pieces of this size a snapshot has a handful of each kind. */
+/** A queue's state is larger than a key's; with pieces of this size a snapshot has several pieces of each kind. */
 export const QUEUE_COMPACTION = { ...COMPACTION, stepBytes: 6000, segmentBytes: 6000 };
 export const QUEUE_SNAPSHOTS = { ...SNAPSHOTS, entries: 120 };
 export const QUEUE_CONCURRENCY = 24;
-/** So little that most bodies are read back from the journal or from a snapshot. */
+/** A limit so small that most bodies are read from the journal or a snapshot. */
 export const QUEUE_BODY_MEMORY_BYTES = 600;

@@ -5,7 +5,7 @@ import { unavailable } from './sim-journal.js';
 import type { SimLink } from './sim-link.js';
 import type { SimServer } from './sim-server.js';
 
-/** The buckets are streams too and lose their leader like any other. */
+/** The buckets are streams and lose their leader like other streams. */
 export const LEASES = 'leases';
 const OBJECTS = 'objects';
 
@@ -20,7 +20,7 @@ export class SimLeaseStore implements LeaseStore {
     return this.read(`get ${key}`, () => {
       const record = this.server.recordSchema(key);
       if (record === undefined) return undefined;
-      // A server's clock counts whole milliseconds.
+      // The server's clock has whole milliseconds.
       return { ...record, value: new Uint8Array(record.value), storedAtMs: Math.floor(record.storedAtMs) };
     });
   }

@@ -1,6 +1,6 @@
 /**
- * A whole cluster from one seed: processes with the real runtime on simulated ports, clients and faults; then a calm
- * period in which every operation must succeed again; then a check of every promise.
+ * A cluster whose course follows from one seed: processes with the real runtime on simulated ports, clients and
+ * faults. A calm period follows, in which every operation must succeed, and then all promises are checked.
  */
 import type { ShardName } from '../../src/kernel/index.js';
 import { kvPartition, newDatabaseId, shardOf } from '../../src/protocol/index.js';
@@ -17,24 +17,29 @@ import { Violation } from './violation.js';
 import { Client, type Place } from './workload.js';
 
 export interface SimulatedInstallationOptions {
-  /** Default: drawn from the seed. */
+  /** The faults; by default chosen by the seed. */
   readonly faults?: Faults;
-  /** Virtual time with faults. */
+  /** The virtual time with faults. */
   readonly stormMs?: number;
-  /** Hears every line of the trace. */
+  /** Called with every line of the trace. */
   readonly onLine?: (line: string) => void;
 }
 
 const STORM_MS = 25_000;
-/** After the last fault: elections end, cuts mend, sessions expire, a shard is taken over twice. */
+/**
+ * The limit of the calm period after the last fault: elections end, cuts are repaired, sessions expire, and a shard
+ * may be taken over twice.
+ */
 const CALM_LIMIT_MS = 120_000;
 const READ_AGAIN_MS = 300;
-/** Then nothing is in flight: what a process held back while it was paused has been executed and stored. */
+/**
+ * The time after which no operation is in flight: work that a paused process held back has been executed and stored.
+ */
 const REST_MS = 15_000;
 const SHARD_COUNT = 2;
 const PLACE_COUNT = 6;
 const RESTART_AFTER_MS = { low: 200, high: 6000 };
-/** A process that cannot stop by itself in this time is killed by its supervisor. */
+/** The time after which a supervisor kills a process that does not stop. */
 const STOP_LIMIT_MS = 10_000;
 
 export class SimulatedInstallation {
@@ -74,7 +79,7 @@ export class SimulatedInstallation {
     this.stopClients();
     const silent = await this.calm();
     await this.pass(REST_MS);
-    // What the journal and the clients saw says more than that something does not answer: it goes first.
+    // The checks of journal and clients come first, because they say more than a missing answer.
     this.check();
     if (silent !== undefined) throw silent;
     this.checkDigests();
@@ -108,7 +113,7 @@ export class SimulatedInstallation {
     await this.pass(RESTART_AFTER_MS.high);
   }
 
-  /** Lets virtual time pass. */
+  /** Advances virtual time. */
   async pass(durationMs: number): Promise<void> {
     await this.kit.scheduler.run(this.kit.scheduler.nowMs + durationMs);
   }
@@ -119,7 +124,7 @@ export class SimulatedInstallation {
     this.replace(node);
   }
 
-  /** Reads every key through every process, again and again, until all have answered or time is up. */
+  /** Reads every key through every process until all have answered or the time is over. */
   async calm(): Promise<Violation | undefined> {
     const { scheduler } = this.kit;
     const reader = this.newClient('reader');
@@ -199,7 +204,7 @@ export class SimulatedInstallation {
     return new Client(name, this.places, servers, this.history, this.kit.scheduler, this.random.fork(), thinkMs);
   }
 
-  /** Four registers and two counters, in turn on each shard, whatever the dice say. */
+  /** Four registers and two counters, distributed over the shards independently of the seed. */
   private choosePlaces(): Place[] {
     const places: Place[] = [];
     while (places.length < PLACE_COUNT) {

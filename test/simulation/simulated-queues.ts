@@ -1,6 +1,6 @@
 /**
- * A cluster with queues from one seed: processes, publishers, destinations and faults; then a calm period in which
- * every message must end. Every promise is checked during the whole run.
+ * A cluster with queues whose course follows from one seed: processes, publishers, destinations and faults. A calm
+ * period follows, in which every message must end. Every promise is checked during the whole run.
  */
 import type { AccountTerms } from '../../src/domain/queue/index.js';
 import type { AccountId, ShardName } from '../../src/kernel/index.js';
@@ -25,16 +25,18 @@ import { SimKit, type SimMember } from './sim-kit.js';
 import { Violation } from './violation.js';
 
 export interface SimulatedQueuesOptions {
-  /** Default: drawn from the seed. */
+  /** The faults; by default chosen by the seed. */
   readonly faults?: Faults;
   readonly onLine?: (line: string) => void;
 }
 
 const STORM_MS = 15_000;
-/** Rounds in which everything that was paused is released, and how often it is looked whether all has ended. */
+/**
+ * The rounds of the calm period: each resumes everything that was paused and checks whether all messages have ended.
+ */
 const CALM_ROUNDS = 8;
 const LOOKS_OF_ROUND = 60;
-/** Then what a paused process held back has been executed and stored, and everybody has compacted what there is. */
+/** The time after which work that a paused process held back is stored and every shard has been compacted. */
 const REST_MS = 12_000;
 const LOOK_EVERY_MS = 500;
 const SHARDS = ['QUEUE_0', 'QUEUE_1'] as ShardName[];
@@ -42,7 +44,10 @@ const RESTART_AFTER_MS = { low: 200, high: 6000 };
 const STOP_LIMIT_MS = 10_000;
 const OUTAGE_MS = { low: 60_000, high: 300_000 };
 const INTAKE_TIMEOUT_MS = 1500;
-/** Accepted ids are remembered for ten minutes; a clock that is off while nobody else is there is found out by nobody. */
+/**
+ * The largest error of a clock. Accepted ids are remembered for ten minutes, and a process that runs alone cannot
+ * detect its wrong clock.
+ */
 const LARGEST_SKEW_MS = 20_000;
 const TERMS: AccountTerms = { ...GENEROUS, limits: { ...GENEROUS.limits, maxGlobalParallelism: 12 } };
 
@@ -65,7 +70,7 @@ export class SimulatedQueues {
   private named = 0;
   private allBackAtMs = 0;
   private isCalm = false;
-  /** Of operators, without an answer yet. */
+  /** The number of operators' commands without an answer. */
   private asked = 0;
   private found: Violation | undefined;
 
@@ -75,7 +80,7 @@ export class SimulatedQueues {
     const { scheduler, server } = this.kit;
     if (options.onLine !== undefined) scheduler.trace.onLine = options.onLine;
     this.random = this.kit.random.fork();
-    // Somewhere before a full minute, so that schedules tick while things go wrong.
+    // The start is shortly before a full minute, so that schedules fire during the faults.
     scheduler.nowMs = 60_000 - this.random.between(2000, STORM_MS);
     this.hasSnapshots = this.random.chance(0.6);
     const report = (promise: string, message: string) => {
@@ -184,7 +189,7 @@ export class SimulatedQueues {
     for (const client of [...this.clients, ...this.workflowClients]) client.stop();
   }
 
-  /** Everything works from now on, and nothing is paused or suspended: so everything comes to its end. */
+  /** Ends all faults and resumes all processes, so that all messages end. */
   private async calm(): Promise<void> {
     const { kit } = this;
     this.isCalm = true;
@@ -202,7 +207,7 @@ export class SimulatedQueues {
     if (this.asked > 0) throw new Violation('it comes back when the faults end', `${this.asked} have no answer`);
   }
 
-  /** Again in each round: what a process that was paused had taken over from an operator may have come later. */
+  /** Repeated in each round, because a resumed process may execute an operator's pause late. */
   private release(): void {
     for (const account of this.accounts) {
       for (const name of Object.keys(QUEUES)) this.insist(account, { type: 'PauseQueue', name, isPaused: false });
@@ -225,7 +230,7 @@ export class SimulatedQueues {
     return this.workflows.openWaits === 0;
   }
 
-  /** Due in a month: nothing has to become of it, and nothing may. */
+  /** Returns true for messages that are due in a month: they must stay pending. */
   private mayWait({ dueAtMs, hasStarted }: LedgerMessage): boolean {
     return dueAtMs > this.ledger.clockMs + 86_400_000 && !hasStarted;
   }
@@ -248,7 +253,7 @@ export class SimulatedQueues {
     for (const node of this.nodes) node.member.process.timers.soon(() => node.accountsChanged());
   }
 
-  /** Nobody is there for some minutes: ticks are missed, and much is overdue when they come back. */
+  /** Stops all processes for some minutes, so that ticks are missed and much work is overdue afterwards. */
   private failAtOnce(): void {
     const { scheduler } = this.kit;
     const atMs = scheduler.nowMs + this.random.between(0.3, 0.9) * STORM_MS;
@@ -322,7 +327,7 @@ function tamed(faults: Faults): Faults {
   return { ...faults, wallSkewMs: Math.min(faults.wallSkewMs, LARGEST_SKEW_MS) };
 }
 
-/** Two of the first shard, one of the second. */
+/** Two accounts of the first shard and one of the second. */
 function accountsOfEachShard(): AccountId[] {
   const accounts: AccountId[] = [];
   for (const letter of 'abcdefghijklmnopqrstuvwxyz') {

@@ -4,7 +4,7 @@ import { NO_FAULTS } from './faults.js';
 import { explain, runSeed, seedRange } from './run-seeds.js';
 
 const DEFAULT_SEEDS = 600;
-/** A line now and then, so that a long run shows that it lives. */
+/** The number of seeds per line of progress in a long run. */
 const SEEDS_PER_LINE = 50;
 
 describe('simulation', () => {

@@ -1,24 +1,24 @@
 /** The events of a run, as a hash of all of them and as the last lines of text. */
 
-/** Enough to see what led to a failure, little enough to print. */
+/** The number of kept lines, enough to see the cause of a failure. */
 const LINES_KEPT = 400;
 
 export class Trace {
   private low = 0x811c9dc5;
   private high = 0x1b873593;
-  /** Sees every line as it is written; for reading a whole run. */
+  /** Called with every line, for reading a complete run. */
   onLine: (line: string) => void = () => {};
   private readonly lines: string[] = [];
   private written = 0;
 
   constructor(private readonly nowMs: () => number) {}
 
-  /** Counts an event into the hash. */
+  /** Adds an event to the hash. */
   event(owner: string, label: string): void {
     this.mix(`${this.nowMs()} ${owner} ${label}`);
   }
 
-  /** Counts a fact into the hash and keeps it as a line. */
+  /** Adds a fact to the hash and keeps it as a line. */
   note(owner: string, text: string): void {
     const line = `${this.nowMs().toFixed(3).padStart(11)} ${owner.padEnd(9)} ${text}`;
     this.mix(line);

@@ -1,9 +1,9 @@
-/** The test of the tests: with a promise broken on purpose, at least one seed fails. */
+/** Tests the simulation itself: with a deliberately broken promise, at least one seed fails. */
 import { expect } from 'chai';
 import type { TakeOff } from '../support/patched.js';
 import type { Violation } from './violation.js';
 
-/** Breaks the promise that it is named for, by decorators around what the simulated processes are made of. */
+/** Breaks the promise of its name by decorators of the parts of simulated processes. */
 export type DeliberateBug = () => TakeOff[];
 
 export function turnsRed(

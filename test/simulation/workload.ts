@@ -22,9 +22,9 @@ export interface Place {
   readonly partition: PartitionName;
 }
 
-/** After this a client turns to something else; what it asked stays open. */
+/** The time after which a client continues with another operation; the earlier one stays open. */
 const PATIENCE_MS = 8000;
-/** Now and then a value is large enough to make its entry a set of chunks. */
+/** The size of occasional values whose entry must be split into chunks. */
 const LARGE_VALUE_BYTES = 700;
 
 export class Client {
@@ -77,7 +77,7 @@ export class Client {
     this.ask(place, this.inputFor(place), this.random.pick(servers), moveOn);
   }
 
-  /** Hands the operation to the process, as one of its events: a paused one takes it when it wakes. */
+  /** Sends the operation to the process as an event; a paused process executes it when it resumes. */
   ask(place: Place, input: Input, server: Server, onEnd: (ending: Ending) => void): void {
     const { scheduler } = this;
     const commands = commandsOf(place.key, input);

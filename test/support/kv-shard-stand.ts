@@ -181,7 +181,7 @@ export class KvShardStand {
     return outcome;
   }
 
-  /** Snapshots everything that is stored, as the compactor does beside the actor. */
+  /** Makes a snapshot of all stored entries, as the compactor does while the actor runs. */
   async compact(actor: ShardActor<KvWork>): Promise<CompactionResult> {
     const { journal, objects, time } = this;
     const ports = { journal, objects, clock: time, log: SILENT };
@@ -189,7 +189,7 @@ export class KvShardStand {
     return compactShard(ports, { shard: SHARD, clusterId: 'cluster', upToPosition }, () => replayFold());
   }
 
-  /** Lets everything happen that is ready to, without time passing. */
+  /** Runs all work that is ready, without a change of the clock. */
   settle(): Promise<void> {
     return this.time.advance(0);
   }

@@ -1,9 +1,9 @@
 /**
- * Holds what a store contains against what its writer was told.
+ * Compares the content of a store with the answers to its writer.
  *
- *  LJU1 acked ⊆ state: every acknowledged write is there, with the value that was written
+ *  LJU1 acked ⊆ state: every acknowledged write is stored with the written value
  *  LJU2 definitely failed ∩ state = ∅
- *  LJU3 unknown is either, as a whole where it was atomic, and stays what it was once it was seen
+ *  LJU3 a write of unknown outcome is stored or not, as a whole if it was atomic, and does not change once it was read
  *  LJU4 a counter is at least the acknowledged increments and at most those and the unknown ones, and no two
  *       acknowledged increments had the same answer
  */
@@ -11,17 +11,17 @@ import { type Effect, type EffectOutcome, type LedgerOperation, spelledOut } fro
 
 export type State = ReadonlyMap<string, string | null>;
 
-/** The counter that atomic operations alone add to, so that its value is known exactly. */
+/** The counter that only atomic operations change, so that its exact value is known. */
 export const ATOMIC_COUNTER = 'counter:atomic';
 
-/** Enough to see a pattern; a store that lost everything needs no longer list. */
+/** The number of reported violations, enough to show a pattern. */
 const MAX_VIOLATIONS = 20;
 
 export function keysOf(operations: readonly LedgerOperation[]): string[] {
   return [...new Set(operations.flatMap(({ effects }) => effects.map(({ key }) => key)))];
 }
 
-/** @returns one line for each violation; keys that `state` does not have at all are not judged */
+/** @returns one line for each violation; keys that are not in `state` are not checked */
 export function judge(operations: readonly LedgerOperation[], state: State): string[] {
   const violations: string[] = [];
   for (const operation of operations) judgePuts(operation, state, violations);
@@ -95,7 +95,7 @@ function judgeCounters(operations: readonly LedgerOperation[], state: State, vio
   }
 }
 
-/** What a transaction put shows whether it added, too. */
+/** The puts of a transaction show whether its increment happened too. */
 function isSettledByItsPuts(
   { isAtomic, effects }: LedgerOperation,
   { key }: Effect,
@@ -109,7 +109,7 @@ function isSettledByItsPuts(
   return true;
 }
 
-/** LJU3 over time: what of unknown outcome was seen, there or not there, by whoever looked first. */
+/** LJU3 over time: remembers for each write of unknown outcome whether the first reader saw it. */
 export class UnknownMemory {
   readonly #seen = new Map<string, boolean>();
 
@@ -117,7 +117,7 @@ export class UnknownMemory {
     return this.#seen.size;
   }
 
-  /** @param settled operations that nothing can execute any more. @returns one line for each that changed */
+  /** @param settled operations that cannot be executed any more. @returns one line for each that changed */
   compare(settled: readonly LedgerOperation[], state: State): string[] {
     const violations: string[] = [];
     for (const operation of settled) {

@@ -1,16 +1,16 @@
 /**
- * What the writer of a ledger did and heard, a line each: the intent before a request, the outcome after
- * it. A line is in the file, synced, before the next step is taken.
+ * The record of a ledger's writer, one line per step: the intent before a request, and the outcome after it. Each
+ * line is synced to disk before the next step.
  *
  *  LOP1 an intent without an outcome is an operation of unknown outcome
- *  LOP2 `failed` is only what the server said, in words, it had not done, or what never reached a server
+ *  LOP2 `failed` means that the server said so, or that the request did not reach a server
  */
 
-/** One change of one key. */
+/** A change of one key. */
 export type Effect =
-  /** A key that is written once, ever. */
+  /** A key that is written only once. */
   | { readonly type: 'put'; readonly key: string; readonly value: string }
-  /** A key that its one worker writes again and again. */
+  /** A key that one worker writes repeatedly. */
   | { readonly type: 'register'; readonly key: string; readonly value: string }
   /** INCR by one. */
   | { readonly type: 'add'; readonly key: string };
@@ -18,7 +18,7 @@ export type Effect =
 export interface Intent {
   readonly id: number;
   readonly effects: readonly Effect[];
-  /** All of them or none. */
+  /** True if all effects or none are applied. */
   readonly isAtomic: boolean;
 }
 
@@ -35,16 +35,16 @@ export type LedgerOperation = Intent &
     | { readonly is: 'failed' | 'unknown'; readonly why: string }
   );
 
-/** Values of this many characters are pages of one letter: a ledger says how many and does not hold them. */
+/** Large values are one repeated letter; the ledger contains only the number of characters. */
 const PADDED = /^(.*)~x(\d+)$/;
 
-/** The value as it is sent, from how it is written down. */
+/** The full value for its form in the ledger. */
 export function spelledOut(value: string): string {
   const match = PADDED.exec(value);
   return match === null ? value : `${match[1]}${'x'.repeat(Number(match[2]))}`;
 }
 
-/** @param text of the file; a last line that is not whole yet is left out */
+/** @param text the content of the file; an incomplete last line is ignored */
 export function parseLedger(text: string): LedgerOperation[] {
   const intents = new Map<number, Intent>();
   const operations = new Map<number, LedgerOperation>();

@@ -1,6 +1,6 @@
 /**
- * The outside process of a ledger: writes through REST over several connections and keeps a synced record
- * of what it meant to do and what it was told. Started by `Ledger`; ends when it is told to stop.
+ * The separate writer process of a ledger: writes over REST on several connections and keeps a synced record of its
+ * intents and the answers. `Ledger` starts and stops it.
  */
 import { type FileHandle, open } from 'node:fs/promises';
 import { KvClient, type Outcome, type Words } from './kv-client.js';
@@ -10,23 +10,23 @@ import { seededRandom } from './seeded-random.js';
 
 export interface WriterSettings {
   readonly file: string;
-  /** Workers share them out. */
+  /** The URLs, distributed over the workers. */
   readonly urls: readonly string[];
   readonly token: string;
   readonly workers: number;
   readonly seed: number;
-  /** Between two operations of a worker, so that the machine has room for the servers. */
+  /** The pause between two operations of a worker, so that the servers get CPU time. */
   readonly paceMs: number;
   readonly timeoutMs: number;
 }
 
-/** Above a chunk of the journal, so that entries of several messages are among those that are cut off. */
+/** Larger than a chunk of the journal, so that a kill also interrupts entries of several messages. */
 const LARGE_VALUE_CHARACTERS = 600_000;
 const LARGE_EVERY = 400;
-/** While nobody listens there is no point in asking at once again. */
+/** The pause after a failed request, because the server is probably down. */
 const PAUSE_AFTER_FAILURE_MS = 40;
 
-/** Lines that are written together are synced together. */
+/** A file of lines; lines that are written together share one sync. */
 class SyncedLines {
   #waiting: { text: string; done: () => void }[] = [];
   #isWriting = false;

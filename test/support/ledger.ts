@@ -1,6 +1,6 @@
 /**
- * An acked-write ledger: a process outside of everything that is killed writes through REST and keeps a
- * synced record of what it was told; what the store holds is checked against the record.
+ * A ledger of acknowledged writes: a process that no test kills writes over REST and keeps a synced record of the
+ * answers. The content of the store is compared with the record.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { open, readFile } from 'node:fs/promises';
@@ -15,7 +15,7 @@ import type { WriterSettings } from './ledger-writer.js';
 const WRITER = fileURLToPath(new URL('./ledger-writer.js', import.meta.url));
 
 export type LedgerOptions = Pick<WriterSettings, 'urls' | 'token' | 'seed'> & {
-  /** For the record. */
+  /** The directory of the record. */
   readonly dir: string;
 } & Partial<Pick<WriterSettings, 'workers' | 'paceMs' | 'timeoutMs'>>;
 
@@ -30,7 +30,7 @@ const KEYS_AT_ONCE = 500;
 
 const writers = new Set<ChildProcess>();
 
-/** For `after` hooks: no writer outlives its test. */
+/** Ends all writers, for `after` hooks. */
 export function endLedgers(): void {
   for (const writer of writers) writer.kill('SIGKILL');
   writers.clear();
@@ -61,7 +61,7 @@ export class Ledger {
     return new Ledger(file, writer);
   }
 
-  /** Lets every worker hear the answer it waits for. */
+  /** Stops the writer after the answers of all open requests. */
   async stop(): Promise<void> {
     if (this.writer.exitCode !== null || this.writer.signalCode !== null) return;
     const ended = new Promise((done) => this.writer.once('exit', done));
@@ -79,7 +79,7 @@ export class Ledger {
     return { acked: count('acked'), failed: count('failed'), unknown: count('unknown') };
   }
 
-  /** Acknowledged until now; reads only what was written since the last call. */
+  /** The number of acknowledged operations. Each call reads only the new lines of the record. */
   async ackedSoFar(): Promise<number> {
     const file = await open(this.file);
     try {
@@ -118,11 +118,11 @@ export class Ledger {
     }
   }
 
-  /** Call when whoever might still execute an operation of unknown outcome is surely gone. */
+  /** Call this when no process is left that could execute an operation of unknown outcome. */
   async settleUnknown(): Promise<void> {
     const operations = await this.operations();
     const unknown = operations.filter(({ is }) => is === 'unknown');
-    // Without an outcome line it may have been sent to the successor only.
+    // An operation without an outcome line may have been sent only to the successor.
     this.#settledIds = new Set(
       unknown
         .filter((operation) => operation.is === 'unknown' && operation.why !== 'no answer yet')
@@ -131,9 +131,9 @@ export class Ledger {
   }
 
   /**
-   * Judges everything that was recorded before the call, by what each reader finds.
-   * @param newest  look at this many operations alone; all when absent
-   * @throws an Error with every violation
+   * Checks all operations that were recorded before the call against the values that each reader finds.
+   * @param newest the number of latest operations to check; all by default
+   * @throws an Error with all violations
    */
   async check(readers: readonly KvClient[], { newest }: { newest?: number } = {}): Promise<LedgerCounts> {
     const all = await this.operations();
@@ -152,13 +152,13 @@ export class Ledger {
     settled: readonly LedgerOperation[],
     reader: KvClient,
   ): Promise<string[]> {
-    // Keys that are written again and again are judged only when the writer has stopped.
+    // Keys with repeated writes are checked only after the writer has stopped.
     const isDone = this.writer.exitCode !== null;
     const keys = keysOf(operations).filter((key) => isDone || key.startsWith('put:'));
     const values: (string | null)[] = [];
     for (let at = 0; at < keys.length; at += KEYS_AT_ONCE) {
       const some = keys.slice(at, at + KEYS_AT_ONCE);
-      // A server that is just starting may ask to be asked again; what it does answer counts.
+      // A starting server may refuse reads for some time; its actual answers count.
       values.push(...(await eventually(() => reader.values(some), { timeoutMs: READABLE_TIMEOUT_MS, everyMs: 100 })));
     }
     const state = new Map(keys.map((key, index) => [key, values[index] as string | null]));

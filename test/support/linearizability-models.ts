@@ -1,4 +1,4 @@
-/** What one key of the store does when it is used by one client alone: the models that histories are held against. */
+/** Models of one key with a single client, for checks of histories. */
 import type { Model } from './linearizability.js';
 
 export type RegisterInput =
@@ -8,7 +8,7 @@ export type RegisterInput =
   /** `SET key value IFEQ expected`. */
   | { readonly type: 'cas'; readonly expected: string; readonly value: string };
 
-/** get: the value or null · set: OK · del: how many there were · cas: OK or null. */
+/** get: the value or null · set: OK · del: the number of deleted keys · cas: OK or null. */
 export type RegisterOutput = string | number | null;
 
 export const registerModel: Model<string | null, RegisterInput, RegisterOutput> = {
@@ -30,7 +30,7 @@ export const registerModel: Model<string | null, RegisterInput, RegisterOutput> 
 
 export type CounterInput = { readonly type: 'get' } | { readonly type: 'incrby'; readonly by: number };
 
-/** get: the decimal text or null · incrby: the sum afterwards. */
+/** get: the decimal text or null · incrby: the resulting value. */
 export type CounterOutput = string | number | null;
 
 export const counterModel: Model<number | null, CounterInput, CounterOutput> = {
@@ -51,10 +51,10 @@ export type ListInput =
   | { readonly type: 'pop' }
   | { readonly type: 'length' };
 
-/** push and length: how many there are · pop: the first, or null. */
+/** push and length: the number of elements · pop: the first element or null. */
 export type ListOutput = string | number | null;
 
-/** Pushed at the end, taken from the front. */
+/** A list with pushes at the end and pops at the front. */
 export const listModel: Model<readonly string[], ListInput, ListOutput> = {
   initial: [],
   step(state, input, output) {

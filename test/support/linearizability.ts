@@ -1,43 +1,42 @@
 /**
- * Is there an order of these operations, each taking effect at one instant between its call and its
- * return, that explains every answer? Wing and Gong's search in Lowe's form: a list of calls and
- * returns, operations lifted out of it as they are given their place, and a memory of (set of placed
- * operations, state) so that no situation is explored twice.
+ * Checks whether an order of the operations explains every answer, where each operation takes effect at one instant
+ * between its call and its return. It is Wing and Gong's search in Lowe's form: a list of calls and returns, from
+ * which placed operations are removed, and a memory of visited pairs (set of placed operations, state).
  *
- *  LZ1 an operation that returned has a place between its call and its return
- *  LZ2 an operation with an unknown outcome has a place anywhere after its call, or none; one whose outcome was said to
- *      be final has its place before that, or none
- *  LZ3 an operation that surely failed has none: leave it out of the history
- *  LZ4 keys are independent, so each is checked by itself
+ *  LZ1 an operation that returned takes effect between its call and its return
+ *  LZ2 an operation with an unknown outcome takes effect at any time after its call, or never; if its outcome was
+ *      reported as final, it does so before that report or never
+ *  LZ3 an operation that certainly failed has no effect: callers leave it out of the history
+ *  LZ4 keys are independent, so each key is checked alone
  */
 
 export interface Operation<Input, Output> {
   readonly client: string;
   readonly key: string;
   readonly input: Input;
-  /** Any clock all clients share. Equal instants count as overlapping. */
+  /** An instant of any clock that all clients share. Equal instants count as overlapping. */
   readonly calledAt: number;
-  /** Absent: nobody knows whether, or when, it took effect. */
+  /** Undefined if it is unknown whether or when the operation took effect. */
   readonly returned?: { readonly at: number; readonly output: Output };
-  /** Of an unknown outcome: from then on nothing comes of it any more. */
+  /** For an unknown outcome: the instant after which the operation can have no further effect. */
   readonly finalAt?: number | undefined;
 }
 
 export interface Model<State, Input, Output> {
   readonly initial: State;
-  /** The state afterwards; undefined when `output` cannot be the answer. No output: whatever it would be. */
+  /** The next state; undefined if `output` is no possible answer. Without an output any answer is possible. */
   step(state: State, input: Input, output: Output | undefined): { readonly state: State } | undefined;
-  /** Equal texts for equal states. */
+  /** A text that is equal for equal states. */
   fingerprint(state: State): string;
 }
 
 export type Verdict =
   | { readonly kind: 'linearizable' }
   | { readonly kind: 'impossible'; readonly key: string; readonly explanation: string }
-  /** The search was given up after `maxSteps`. Never take it for a yes. */
+  /** The search stopped after `maxSteps`. This is no proof of linearizability. */
   | { readonly kind: 'undecided'; readonly key: string; readonly steps: number };
 
-/** Far above what a simulated history needs (thousands); keeps a pathological one from hanging a test run. */
+/** A limit for pathological histories, far above the thousands of steps that a simulated history needs. */
 const DEFAULT_MAX_STEPS = 2_000_000;
 
 export function checkLinearizability<State, Input, Output>(
@@ -64,12 +63,12 @@ function byKey<Input, Output>(
   return groups;
 }
 
-/** A call or a return in the list; `previous` and `next` change as operations are lifted out and put back. */
+/** A call or a return in the list; `previous` and `next` change when operations are removed and put back. */
 interface Mark {
   readonly index: number;
   readonly isCall: boolean;
   readonly at: number;
-  /** Of a call: its return, when it has one. */
+  /** For a call: its return, if there is one. */
   partner: Mark | undefined;
   previous: Mark | undefined;
   next: Mark | undefined;
@@ -127,7 +126,7 @@ class Search<State, Input, Output> {
         mark = this.head.next;
         continue;
       }
-      // A return whose operation has no place yet (or the end of the list): whatever was placed last was placed wrongly.
+      // A return of an operation without a place, or the end of the list: the last placement was wrong.
       const last = trail.pop();
       if (last === undefined) return { kind: 'impossible', key: this.key, explanation: this.explain() };
       this.toggle(last.mark.index);
@@ -138,14 +137,14 @@ class Search<State, Input, Output> {
         mark = last.mark.next;
       } else {
         unlift(last.mark.partner as Mark);
-        // It was the only thing to do there.
+        // There was no other choice.
         mark = undefined;
       }
     }
     return { kind: 'linearizable' };
   }
 
-  /** Gives the operation the next place, if its answer allows it and the situation is a new one. */
+  /** Places the operation next, if its answer permits it and the resulting pair has not been visited. */
   private place(mark: Mark, state: State): { state: State } | undefined {
     const twin = this.earlierTwin[mark.index];
     if (twin !== undefined && this.placed[twin] === 0) return undefined;
@@ -153,7 +152,7 @@ class Search<State, Input, Output> {
     const after = this.model.step(state, input, returned?.output);
     if (after === undefined) return undefined;
     const fingerprint = this.model.fingerprint(after.state);
-    // One of unknown outcome that changes nothing explains nothing: leave it without a place.
+    // An operation of unknown outcome that does not change the state explains no answer, so it is not placed.
     if (returned === undefined && fingerprint === this.model.fingerprint(state)) return undefined;
     this.toggle(mark.index);
     const situation = `${this.low} ${this.high} ${fingerprint}`;
@@ -165,7 +164,10 @@ class Search<State, Input, Output> {
     return after;
   }
 
-  /** LZ2: beyond this mark an operation of unknown outcome has no place any more. False when that leads nowhere new. */
+  /**
+   * LZ2: after this mark an operation of unknown outcome cannot be placed. Returns false if the resulting pair has
+   * been visited.
+   */
   private drop(mark: Mark, state: State): boolean {
     if (this.isReturned(mark)) return false;
     this.toggle(mark.index);
@@ -183,7 +185,7 @@ class Search<State, Input, Output> {
     return this.operations[index]?.returned !== undefined;
   }
 
-  /** The set of placed operations is known by 64 bits: the exclusive or of a number for each of them. */
+  /** The set of placed operations is represented by 64 bits: the exclusive or of one number per operation. */
   private toggle(index: number): void {
     this.placed[index] = 1 - (this.placed[index] as number);
     this.low ^= scattered(2 * index);
@@ -244,8 +246,8 @@ class Search<State, Input, Output> {
 }
 
 /**
- * Two operations of unknown outcome with the same input can stand in for each other, so the one that
- * was called first is placed first. Without this, n open increments cost 2ⁿ situations instead of n.
+ * Two operations of unknown outcome with the same input are interchangeable, so the earlier call is placed first.
+ * Otherwise n open increments would cost 2ⁿ states instead of n.
  */
 function earlierTwins<Input, Output>(operations: readonly Operation<Input, Output>[]): (number | undefined)[] {
   const twins: (number | undefined)[] = operations.map(() => undefined);
@@ -262,7 +264,7 @@ function earlierTwins<Input, Output>(operations: readonly Operation<Input, Outpu
   return twins;
 }
 
-/** A 32-bit number that looks random and is the same every time (the finalizer of MurmurHash3). */
+/** A fixed pseudo-random 32-bit number for each value (the finalizer of MurmurHash3). */
 function scattered(value: number): number {
   let mixed = (value + 1) * 0x9e3779b1;
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
@@ -275,7 +277,7 @@ function lift(call: Mark): void {
   if (call.partner !== undefined) unlink(call.partner);
 }
 
-/** The exact reverse of `lift`, in reverse order. */
+/** The reverse of `lift`, in reverse order. */
 function unlift(call: Mark): void {
   if (call.partner !== undefined) relink(call.partner);
   relink(call);

@@ -1,10 +1,11 @@
 /**
- * Machines of a test: namespaces of Linux, joined by a bridge. Each has a network address, processes, users, /etc, /run,
- * /tmp and /var/lib of its own, and this repository at /opt/millrace; `systemctl` and `scp` are stand-ins.
+ * Simulated machines of a test: Linux namespaces that a bridge connects. Each machine has its own network address,
+ * processes, users, /etc, /run, /tmp and /var/lib, and this repository at /opt/millrace; `systemctl` and `scp` are
+ * stand-ins.
  *
- *  MCH1 nothing is made in the namespaces of the test itself: with the test process everything is gone, network and mounts too
- *  MCH2 a machine whose power is taken away ends all its processes at once (SIGKILL); /etc and /var/lib stay
- *  MCH3 no command that is typed on one can reach a process of another, or of the test
+ *  MCH1 the test's own namespaces are not changed: networks and mounts disappear with the test process
+ *  MCH2 a loss of power ends all processes of a machine with SIGKILL; /etc and /var/lib stay
+ *  MCH3 a command on one machine cannot reach processes of other machines or of the test
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -14,7 +15,7 @@ import { eventually } from './eventually.js';
 import { ReaderShell } from './reader-shell.js';
 
 const NETWORK = '10.77.0';
-/** Of each machine's /var/lib: enough for the stores of a test, and soon full. */
+/** The size of each machine's /var/lib, enough for the stores of a test and quickly filled. */
 const DISK_MB = 512;
 const STAND_INS = resolve(dirname(fileURLToPath(import.meta.url)), '../../../test/support/machines');
 const PATH = '/srv/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
@@ -36,7 +37,7 @@ systemctl boot
 touch /run/up
 while :; do sleep 3600 & wait $!; done`;
 
-/** @returns why there can be no machines here, if so */
+/** @returns the reason if machines cannot be created here */
 export function whyNoMachines(needed: readonly string[] = []): string | undefined {
   if (process.getuid?.() !== 0) return 'not root';
   const missing = ['unshare', 'nsenter', 'ip', 'setpriv', ...needed].find(
@@ -65,7 +66,7 @@ export class Machines {
   readonly #running = new Map<string, { unshare: ChildProcess; init: number }>();
   #switch: ChildProcess | undefined;
 
-  /** @param dir removed by whoever made it. @param names the first has the address 10.77.0.1 */
+  /** @param dir a directory that the caller removes. @param names the first machine has the address 10.77.0.1 */
   constructor(dir: string, names: readonly string[], natsServer: string) {
     this.#dir = dir;
     this.#names = names;
@@ -140,12 +141,12 @@ exec sleep infinity`;
     await gone;
   }
 
-  /** A terminal on it, as root. */
+  /** A shell on the machine as root. */
   shell(name: string): ReaderShell {
     const machine = this.#running.get(name);
     if (machine === undefined) throw new Error(`${name} is off`);
     const into = ['nsenter', '-t', String(machine.init), '--net', '--mount', '--pid', '--uts', '--'];
-    // A machine has a nats-server where the page puts it, and not where the tests have theirs.
+    // The nats-server of a machine is where the page installs it, so the test's own path must not apply.
     return new ReaderShell({ HOME: '/etc', PATH, MILLRACE_NATS_SERVER: undefined }, into);
   }
 

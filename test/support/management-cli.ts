@@ -1,18 +1,18 @@
 /**
- * The published command line for the management API, as it is: only the host that it has built in is turned to a server
- * of ours, by a module that is loaded ahead of it.
+ * The published, unmodified command line for the management API. A preloaded module replaces its fixed host by a test
+ * server.
  */
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
-/** Built into the package. */
+/** The fixed host of the package. */
 const HOST = 'https://api.upstash.com';
 const PACKAGE = dirname(createRequire(import.meta.url).resolve('@upstash/cli/package.json'));
 const TIMEOUT_MS = 20_000;
 
-/** Wraps `fetch` alone, and leaves every other URL as it is. */
+/** Wraps only `fetch`, and changes no other URL. */
 const PRELOAD = `
 const plain = globalThis.fetch;
 globalThis.fetch = (url, options) => plain(String(url).replace('${HOST}', process.env.TEST_MANAGEMENT_URL), options);
@@ -30,7 +30,7 @@ export class ManagementCli {
     private readonly env: Readonly<Record<string, string>>,
   ) {}
 
-  /** @param folder for the module that is loaded ahead; no saved credentials are read from it */
+  /** @param folder the folder of the preloaded module; saved credentials are not read from it */
   static async for(folder: string, url: string, email: string, key: string): Promise<ManagementCli> {
     const preload = join(folder, 'turn-host.mjs');
     await writeFile(preload, PRELOAD);
@@ -38,7 +38,7 @@ export class ManagementCli {
     return new ManagementCli(preload, { ...env, PATH: process.env.PATH ?? '' });
   }
 
-  /** The same with another key. */
+  /** The same command line with another key. */
   as(email: string, key: string): ManagementCli {
     return new ManagementCli(this.preload, { ...this.env, UPSTASH_EMAIL: email, UPSTASH_API_KEY: key });
   }
@@ -53,14 +53,14 @@ export class ManagementCli {
     });
   }
 
-  /** What it prints. @throws when it fails */
+  /** The output of a command as JSON. @throws if it fails */
   async json(...words: readonly string[]): Promise<unknown> {
     const { code, stdout, stderr } = await this.run(...words);
     if (code !== 0) throw new Error(`${words.join(' ')}: ${code} ${stderr}`);
     return JSON.parse(stdout);
   }
 
-  /** What it says when it is refused. @throws when it is not */
+  /** The error text of a refused command. @throws if it succeeds */
   async refusal(...words: readonly string[]): Promise<string> {
     const { code, stdout, stderr } = await this.run(...words);
     if (code === 0) throw new Error(`${words.join(' ')} was not refused: ${stdout}`);

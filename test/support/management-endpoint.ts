@@ -1,6 +1,6 @@
 /**
- * The management face on a free port, over the real decider in memory. Every answer is held against the OpenAPI document
- * that the face itself serves.
+ * The management endpoint on a free port, with the real decider and in-memory state. Every answer is checked against
+ * the OpenAPI document that the endpoint serves.
  */
 
 import { ManagementGrants } from '../../src/actors/control/index.js';
@@ -31,7 +31,7 @@ import { realTime } from './real-time.js';
 
 export const MANAGEMENT_ALIAS = { headerWord: 'Acme', queueWord: 'acmeq', kvWord: 'store', partnerWord: 'host' };
 
-/** Who calls, and with what. */
+/** A caller with its credentials. */
 export interface Caller {
   readonly email: string;
   readonly key: string;
@@ -41,16 +41,16 @@ export interface ManagementAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Undefined for an empty body. */
+  /** Undefined if the body is empty. */
   readonly json: unknown;
-  /** What of the answer does not fit the document. */
+  /** The parts of the answer that violate the document. */
   readonly misfits: readonly string[];
 }
 
 export interface CallOptions {
-  /** Undefined: the first account; null: nobody. */
+  /** Undefined for the first account, null for no credentials. */
   readonly as?: Caller | null;
-  /** Texts go out as they are, everything else as JSON. */
+  /** Text is sent unchanged, any other value as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -93,13 +93,13 @@ class SaidBranches implements Branches {
   }
 }
 
-/** Makes backups as a test says. */
+/** Backups with prepared results. */
 class SaidBackups implements Backups {
   readonly started: { database: DatabaseId; backup: BackupId }[] = [];
   readonly restored: { database: DatabaseId; manifests: readonly string[] }[] = [];
   readonly deleted: string[] = [];
   failure: Error | undefined;
-  /** What a backup holds, a piece after the other; a promise is waited for. */
+  /** The pieces of a backup; a promise is awaited. */
   pieces: readonly (string | Promise<string>)[] = [];
 
   async *commandsOf(_manifests: readonly string[]): AsyncGenerator<Uint8Array> {
@@ -121,7 +121,7 @@ class SaidBackups implements Backups {
   }
 }
 
-/** Answers about channels as a test says, and notes which rules were tested. */
+/** Alert tests with prepared answers; they record the tested rules. */
 class SaidAlerts implements AlertTests {
   hasMail = true;
   readonly tested: AlertRule[] = [];
@@ -173,7 +173,7 @@ export class ManagementHarness {
   readonly backups = new SaidBackups();
   readonly branches = new SaidBranches();
   readonly alerts = new SaidAlerts();
-  /** Of what was deleted: id and partitions. */
+  /** The id and partitions of each deleted database. */
   readonly removed: (readonly [DatabaseId, number])[] = [];
   readonly log = new MemoryLog();
   readonly sealing = namedSealing();
@@ -182,7 +182,7 @@ export class ManagementHarness {
   owner!: Caller;
   ownerAccount!: AccountId;
   document!: OpenApi;
-  /** `GET /v2/kv/databases` of each that was answered with 200. */
+  /** The requests with an answer 200, such as `GET /v2/kv/databases`. */
   readonly answered = new Set<string>();
   readonly #server;
   #url = '';
@@ -240,7 +240,7 @@ export class ManagementHarness {
   }
 
   async stop(): Promise<void> {
-    // Its clock stands still: silence of the connections that `fetch` keeps would never be long enough.
+    // The clock does not advance, so idle connections of `fetch` would never time out.
     await this.#server.close(AbortSignal.abort());
   }
 
@@ -248,7 +248,7 @@ export class ManagementHarness {
     return this.#url;
   }
 
-  /** A person with an account of their own, and the key of it. */
+  /** A user with an account and its key. */
   async newPerson(email: string): Promise<{ caller: Caller; account: AccountId }> {
     const key = newSecretText(this.random, 'mrk_');
     const seal = (text: string) => ({ sha256: hashSecret(text), sealed: this.sealing.seal(text) });
@@ -272,7 +272,7 @@ export class ManagementHarness {
     return { caller: { email, key }, account: id };
   }
 
-  /** Another key of a person. @param more `readonly`, `team_id` */
+  /** Another key of a user. @param more `readonly`, `team_id` */
   async newKey(of: Caller, name: string, more: object = {}): Promise<Caller> {
     const { json } = await this.ok('POST', '/apikey', { as: of, body: { name, ...more } });
     return { email: of.email, key: (json as { api_key: string }).api_key };
@@ -282,7 +282,7 @@ export class ManagementHarness {
     return this.newKey(of, `looks only ${this.control.state.apiKeys.byId.size}`, { readonly: true });
   }
 
-  /** Of the team that the owner made. @returns a key that acts for it with that role */
+  /** Adds a member to a team of the owner. @returns a key of the team with that role */
   async memberOf(team: string, role: 'admin' | 'dev' | 'finance', email = `${role}@example.com`): Promise<Caller> {
     const { caller } = await this.newPerson(email);
     const body = { team_id: team, member_email: email, member_role: role };
@@ -305,12 +305,12 @@ export class ManagementHarness {
     return ((await this.ok('POST', '/v2/search', { as, body })).json as { id: string }).id;
   }
 
-  /** Of the queue that the owner began with. */
+  /** The id of the owner's first queue. */
   get queue(): string {
     return uuidOf(this.ownerAccount);
   }
 
-  /** As `call`; throws unless it was answered with 200 and fits the document. */
+  /** As `call`; throws unless the answer is 200 and matches the document. */
   async ok(method: string, path: string, options: CallOptions = {}): Promise<ManagementAnswer> {
     const answer = await this.call(method, path, options);
     if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
@@ -343,7 +343,7 @@ export class ManagementHarness {
     };
   }
 
-  /** Every method and path of the management API that the document describes. */
+  /** Every documented method and path of the management API. */
   get documented(): string[] {
     return Object.entries(this.document.paths).flatMap(([path, item]) =>
       Object.entries(item).flatMap(([method, { tags }]) =>
@@ -352,7 +352,7 @@ export class ManagementHarness {
     );
   }
 
-  /** The body that the document shows for a call, `POST /v2/team`. */
+  /** The example body in the document for a request such as `POST /v2/team`. */
   exampleOf(name: string): object | undefined {
     const [method = '', path = ''] = name.split(' ');
     const { requestBody } = this.document.paths[path]?.[method.toLowerCase()] ?? {};

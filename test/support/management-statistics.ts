@@ -1,4 +1,4 @@
-/** Statistics that a test says: every series has one known value in each step. */
+/** Prepared statistics: every series has a known value in each step. */
 import {
   daysOfMonth,
   firstDayOfMonth,
@@ -23,9 +23,9 @@ const DAY_MS = 86_400_000;
 
 export class SaidStatistics implements Statistics {
   readonly asked: { what: string; id: string; period: Period }[] = [];
-  /** Said with every answer. */
+  /** The delay that every answer reports. */
   behind: Behind | undefined;
-  /** Thrown instead of answers. */
+  /** The error that is thrown instead of answers. */
   failure: Error | undefined;
 
   async database(id: DatabaseId, period: Period, nowMs: number): Promise<DatabaseSeries> {
@@ -143,7 +143,7 @@ export class SaidStatistics implements Statistics {
   }
 }
 
-/** From the first of the month that the day four days ago is in. */
+/** The days from the first of the month of four days ago. */
 function daysUpTo(nowMs: number): number[] {
   const lastFive = lastFiveDays(nowMs);
   const first = firstDayOfMonth(lastFive[0] as number);

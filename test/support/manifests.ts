@@ -1,4 +1,4 @@
-/** Manifests of Kubernetes against its own API: written as TypeScript, and judged by the compiler with the types of that API. */
+/** Checks Kubernetes manifests: they are converted to TypeScript and compiled with the types of the Kubernetes API. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ export interface Manifest {
   readonly [field: string]: unknown;
 }
 
-/** Where the package of the types has each version of the API. */
+/** The module of each API version in the package of types. */
 const MODULES: Readonly<Record<string, string>> = {
   v1: 'core/v1',
   'apps/v1': 'apps/v1',
@@ -21,7 +21,7 @@ const MODULES: Readonly<Record<string, string>> = {
   'policy/v1': 'policy/v1',
 };
 
-/** @throws when a document is not YAML, or has a key twice */
+/** @throws if a document is not YAML or has a duplicate key */
 export function manifestsIn(file: string): Manifest[] {
   return parseAllDocuments(readFileSync(file, 'utf8')).map((document) => {
     if (document.errors.length > 0) throw new Error(`${file}: ${document.errors}`);
@@ -29,7 +29,7 @@ export function manifestsIn(file: string): Manifest[] {
   });
 }
 
-/** @returns what does not fit, as the compiler says it; empty when everything does */
+/** @returns the errors of the compiler; empty if there are none */
 export function misfitsOfApi(manifests: readonly Manifest[]): string {
   const dir = mkdtempSync(join(tmpdir(), 'millrace-manifests-'));
   try {

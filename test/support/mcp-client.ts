@@ -1,4 +1,4 @@
-/** The published MCP server as it is, over stdio as an assistant's program talks to it. */
+/** The published, unmodified MCP server, used over stdio as an assistant's program does. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -10,7 +10,7 @@ const PROTOCOL = '2025-06-18';
 
 export interface ToolAnswer {
   readonly isError: boolean;
-  /** Its texts, in order. */
+  /** The texts of the result, in order. */
   readonly texts: readonly string[];
 }
 
@@ -39,7 +39,10 @@ export class McpClient {
     });
   }
 
-  /** @param turnHosts the module that is loaded ahead of it; @param folder for that. @throws when it does not start */
+  /**
+   * @param turnHosts the preloaded module; @param folder the folder of that module. @throws if the server does not
+   * start
+   */
   static async start(folder: string, turnHosts: string, email: string, key: string): Promise<McpClient> {
     const ahead = join(folder, 'turn-hosts.mjs');
     await writeFile(ahead, turnHosts);

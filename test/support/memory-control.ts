@@ -1,4 +1,4 @@
-/** A control actor without a journal: decides on a state in memory, at once. */
+/** A control actor without a journal, which decides on an in-memory state without delay. */
 import type { ControlClient } from '../../src/actors/control/index.js';
 import {
   type ControlCommand,
@@ -22,7 +22,7 @@ export class MemoryControl implements ControlClient {
   }
 }
 
-/** Seals by name only: shows in a test what was sealed, and by whom. */
+/** A sealing that only adds the key's name, so that tests see sealed texts and their key. */
 export function namedSealing(name = 'key'): Sealing {
   return {
     seal: (text) => `${name}:${Buffer.from(text).toString('hex')}`,

@@ -1,6 +1,6 @@
 /**
- * The way to partitions that live in this process and in memory only: real engines, no journal. Tests of the
- * edge stand on it, and can make it fail.
+ * A gateway to in-memory partitions with real engines and without a journal. Tests of the edges use it and can make
+ * it fail.
  */
 
 import { PartitionAudience } from '../../src/actors/kv-shard/partition-audience.js';
@@ -13,17 +13,17 @@ import { processorMicros } from './processor-time.js';
 const RANDOM = { bytes: (count: number) => new Uint8Array(count), float: Math.random };
 
 export class MemoryKvGateway implements KvGateway {
-  /** Every request, in order. */
+  /** All requests, in order. */
   readonly requests: KvRequest[] = [];
   keepsRequests = true;
-  /** Thrown instead of an answer, once for each item. */
+  /** Errors to be thrown instead of answers, each once. */
   readonly failures: unknown[] = [];
-  /** Answers wait for this. */
+  /** If set, answers wait for this promise. */
   gate: Promise<void> | undefined;
-  /** Partitions that fail, and with what. */
+  /** Failing partitions, with their errors. */
   readonly failing = new Map<string, unknown>();
   readonly #audiences = new Map<string, PartitionAudience>();
-  /** Told what those who listen are to be told. */
+  /** Called with each delivery to a registration. */
   onDelivery: (delivery: KvDelivery) => void = () => {};
   readonly #engines = new Map<string, KvEngine>();
   readonly #positions = new Map<string, number>();
@@ -45,7 +45,7 @@ export class MemoryKvGateway implements KvGateway {
     let answerBytes = 0;
     for (const words of request.commands) {
       if (request.mode === 'pipeline' && answerBytes > (request.maxAnswerBytes ?? Number.POSITIVE_INFINITY)) break;
-      // Nobody admits what only processes send.
+      // Commands that only processes send are not in the clients' table.
       const spec = (/^(SEARCH|VECTORS)\./.test(words[0] ?? '') && findCommand(words)) || admit(words);
       replies.push(
         spec instanceof ErrorReply

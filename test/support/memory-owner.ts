@@ -1,6 +1,6 @@
 /**
- * The owner of every partition, in memory and without a journal: real engines, with waiting commands, watches,
- * tracking and subscribers, as far as an edge can tell. One process, one edge.
+ * The in-memory owner of all partitions, with real engines and without a journal, for one edge. It supports blocking
+ * commands, watches, tracking and subscribers.
  */
 import {
   type Audience,
@@ -45,7 +45,7 @@ class Owner {
   readonly listeners = new Set<Listener>();
   readonly tracked = new Set<ByteString>();
   currentClient: string | undefined;
-  /** Messages so far. */
+  /** The number of messages so far. */
   told = 0;
 
   constructor() {
@@ -70,7 +70,7 @@ class Owner {
   tell(matches: (listener: Listener) => boolean, event: KvEvent): number {
     const told = [...this.listeners].filter(matches);
     this.told += told.length;
-    // Not before the command that says it is done.
+    // An event is sent only after the answer of its command.
     for (const { onEvent } of told) setImmediate(() => onEvent(event));
     return told.length;
   }
@@ -106,17 +106,17 @@ class Owner {
 
 export class MemoryOwner implements KvGateway, KvEvents {
   readonly edge = 'node-test' as SessionId;
-  /** Every request, in order. */
+  /** All requests, in order. */
   readonly requests: KvRequest[] = [];
   keepsRequests = true;
-  /** Thrown instead of an answer, once for each item. */
+  /** Errors to be thrown instead of answers, each once. */
   readonly failures: unknown[] = [];
-  /** Said with every answer. */
+  /** Reported with every answer. */
   isFull = false;
   scriptReads: readonly ByteString[] | undefined;
-  /** A subscription is confirmed behind this. */
+  /** If set, subscriptions are confirmed after this promise. */
   subscribing: Promise<void> | undefined;
-  /** Answers wait for this. */
+  /** If set, answers wait for this promise. */
   gate: Promise<void> | undefined;
   readonly #owners = new Map<string, Owner>();
 

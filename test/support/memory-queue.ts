@@ -1,6 +1,6 @@
 /**
- * An account's queue in this process: the real engine and real calls, nothing stored. What happened is kept as a
- * list, and that is the read model.
+ * An account's queue in the test process with the real engine and real calls, without storage. The list of its events
+ * is the read model.
  */
 import { withContents } from '../../src/actors/queue/reply-contents.js';
 import { JwtDeliverySigner, SocketHttpOut } from '../../src/adapters/http-delivery/index.js';
@@ -47,7 +47,7 @@ export class MemoryQueue implements QueueGateway, MessageLog {
   readonly #bodies = new Map<number, Uint8Array>();
   readonly #engine = new QueueEngine({
     put: (number, content) => void this.#bodies.set(number, content),
-    // Kept: the read model shows bodies of messages that are gone.
+    // Bodies are kept, because the read model shows those of ended messages.
     drop: () => {},
   });
   readonly #log: LogEvent[] = [];

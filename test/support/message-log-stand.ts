@@ -1,4 +1,4 @@
-/** Read models over a journal in memory: what the owner of an account would have written, and what can be read of it. */
+/** Read models over an in-memory journal with the entries of an account's owner. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ export const ANYTHING: LogQuery = { filter: {}, states: [], order: 'earliestFirs
 
 let bodies = 0;
 
-/** A body with a number of its own. */
+/** A body with a unique number. */
 export function bodyOf(text: string): CarriedBody {
   bodies += 1;
   const content = Buffer.from(text);
@@ -96,7 +96,7 @@ export function deadLettered(id: string, dlqId: string, atMs: number, status = 5
   };
 }
 
-/** Rounds of pruning come twenty times as often: tests wait for them. */
+/** Pruning runs twenty times as often, because tests wait for it. */
 class QuickRounds extends RealTime {
   override roughlyAfter(delayMs: number, action: () => void): Timer {
     return this.after(delayMs / 20, action);
@@ -119,7 +119,7 @@ export class MessageLogStand {
     this.history = new ShardHistory(this.journal, { shard: QUEUE_SHARD });
   }
 
-  /** One entry with one section. */
+  /** Stores one entry with one section. */
   async store(events: readonly QueueEvent[], account = ACCOUNT): Promise<void> {
     if (this.history.epoch === 0) await this.history.claim();
     const effects = Buffer.concat(events.map((event) => encodeQueueEvent(event)));
@@ -129,7 +129,7 @@ export class MessageLogStand {
     this.#reads.push({ entry, hash, totalBytes: effects.length, position, firstPosition: position });
   }
 
-  /** Every entry that `store` has stored, as a follower reads it. */
+  /** All entries of `store`, as a follower reads them. */
   reads(): readonly ReadEntry[] {
     return this.#reads;
   }
@@ -150,7 +150,7 @@ export class MessageLogStand {
       shards: [QUEUE_SHARD],
       follower: { lingerMs: 1, retryMs: 10 },
       retention: { maxAgeMs: Number.MAX_SAFE_INTEGER, maxAnswerAgeMs: Number.MAX_SAFE_INTEGER, maxEvents: 1_000_000 },
-      // On a busy machine a page would be answered without the newest events.
+      // The long wait prevents a page without the newest events on a busy machine.
       waitMs: 60_000,
       ...options,
     });
@@ -164,7 +164,7 @@ export class MessageLogStand {
     await models.stop();
   }
 
-  /** Every event of an account, page by page, as the reader of a log sees it. */
+  /** All events of an account, page by page, as a reader of the log gets them. */
   async all(models: ReadModels, query: Partial<LogQuery> = {}, account = ACCOUNT) {
     const events = [];
     let cursor: string | undefined;

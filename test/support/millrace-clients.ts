@@ -1,16 +1,16 @@
 /**
- * A real process with every face open, for programs written with the published packages, and the small
- * words such programs share.
+ * A real process with all endpoints, for programs with the published packages, and functions that such programs
+ * share.
  */
 import { freePort } from './free-port.js';
 import { type Environment, type MillraceProcess, startMillrace } from './millrace-process.js';
 
-/** What the published REST client needs: it spells the product's headers its own way. */
+/** The setting for the published REST client, which uses other header names. */
 export const WIRE_ALIAS: Environment = { MILLRACE_WIRE_ALIAS: 'Upstash:qstash:redis' };
 
 export type ServedProcess = MillraceProcess & { readonly respPort: number };
 
-/** A process that listens for the native protocol too. */
+/** Starts a process that also serves RESP. */
 export async function startServed(env: Environment = {}, dataDir?: string): Promise<ServedProcess> {
   const respPort = await freePort();
   const millrace = await startMillrace({
@@ -20,7 +20,7 @@ export async function startServed(env: Environment = {}, dataDir?: string): Prom
   return { ...millrace, respPort };
 }
 
-/** The text of the error that the action ends with. @throws when it does not fail */
+/** The error message of an action. @throws if it succeeds */
 export async function failureOf(action: Promise<unknown>): Promise<string> {
   let result: unknown;
   try {

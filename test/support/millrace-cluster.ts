@@ -1,4 +1,4 @@
-/** Several processes on one NATS of a test's own, with times small enough that a takeover can be waited for. */
+/** Several processes on one separate nats-server, with timeouts so short that tests can wait for a takeover. */
 import { join } from 'node:path';
 import type { NatsOptions } from '../../src/adapters/nats/index.js';
 import { type JournalReader, openJournalReader } from './journal-reader.js';
@@ -13,11 +13,11 @@ import {
 import { type NatsServer, startNatsServer } from './nats-server.js';
 
 /**
- * Six heartbeats to a takeover, as by default, and a read lease below it; long enough that a process on a
- * machine with two busy cores is not taken for dead.
+ * A takeover after six missed heartbeats, as by default, and a shorter read lease. The times are long enough that a
+ * process on a busy machine with two cores is not taken for dead.
  */
 const TEST_TIMES: Environment = {
-  // Nobody has to notice a stop but where a test is about that.
+  // No pause before a stop; tests of that pause set it.
   MILLRACE_DRAIN_NOTICE_MS: '0',
   MILLRACE_SESSION_HEARTBEAT_MS: '200',
   MILLRACE_LEASE_RENEWAL_MS: '300',
@@ -29,7 +29,7 @@ const TEST_TIMES: Environment = {
 export const TAKEOVER_MS = Number(TEST_TIMES.MILLRACE_TAKEOVER_SILENCE_MS);
 
 export interface NatsFacts {
-  /** Comma-separated. */
+  /** The URLs, separated by commas. */
   readonly url: string;
   readonly user: string;
   readonly password: string;
@@ -38,7 +38,7 @@ export interface NatsFacts {
   stop(): Promise<void>;
 }
 
-/** One server that syncs before it acknowledges. */
+/** Starts one nats-server that syncs each write before it acknowledges. */
 export async function startPlainNats(): Promise<NatsFacts & Pick<NatsServer, 'port' | 'kill' | 'start'>> {
   const password = 'app-secret';
   const systemPassword = 'sys-secret';
@@ -66,7 +66,7 @@ export class MillraceCluster {
     private readonly settings: Environment,
   ) {}
 
-  /** Prepares the NATS: `millrace cluster init`, of this build or of another program. */
+  /** Prepares the nats-server by `millrace cluster init` of this build or of another program. */
   static async prepare(nats: NatsFacts, settings: Environment = {}, program?: string): Promise<MillraceCluster> {
     const dir = await temporaryDirectory();
     const cluster = new MillraceCluster(nats, join(dir, 'seal.key'), settings);
@@ -75,7 +75,7 @@ export class MillraceCluster {
     return cluster;
   }
 
-  /** What a process or a command of this installation is given. */
+  /** The environment of processes and commands of this installation. */
   async environment(dataDir: string, settings: Environment = {}): Promise<Environment> {
     const { MILLRACE_NATS_SERVER: _embedded, ...environment } = await embeddedEnvironment(dataDir);
     const { url, user, password, sysUser, sysPassword } = this.nats;
@@ -87,7 +87,7 @@ export class MillraceCluster {
       MILLRACE_NATS_SYS_USER: sysUser,
       MILLRACE_NATS_SYS_PASSWORD: sysPassword,
       MILLRACE_SEAL_KEY_FILE: this.sealKeyFile,
-      // One shard, so that everything has one owner and tests know whom to look at.
+      // One shard, so that one process owns all data and tests know the owner.
       MILLRACE_KV_SHARDS: '1',
       MILLRACE_QUEUE_SHARDS: '1',
       ...TEST_TIMES,
@@ -117,7 +117,7 @@ export class MillraceCluster {
   }
 }
 
-/** The process whose log says that it serves the shard in the highest epoch. */
+/** The process that serves the shard in the highest epoch according to its log. */
 export function ownerOf(shard: string, processes: readonly MillraceProcess[]): MillraceProcess {
   let owner: MillraceProcess | undefined;
   let highest = 0;
@@ -129,7 +129,7 @@ export function ownerOf(shard: string, processes: readonly MillraceProcess[]): M
   return owner;
 }
 
-/** The highest epoch in which the process said that it serves the shard; 0 when it never did. */
+/** The highest epoch in which the process has served the shard; 0 if there is none. */
 export function servingEpochOf(millrace: MillraceProcess, shard: string): number {
   const epochs = logOf(millrace)
     .filter(({ event, shard: of }) => event === 'shard.serving' && of === shard)

@@ -1,7 +1,7 @@
 /**
- * A workflow endpoint as a model: functions are lists of steps and of groups of steps, replayed from the top with each
- * delivery as clients do. Third parties, children and those who notify are part of it; what it answers, and whether an
- * answer is lost or an owner dies, is decided by whoever drives it.
+ * A model of a workflow endpoint. Functions are lists of steps and groups of steps, replayed from the start at each
+ * delivery, as clients do. It also plays third parties, children and notifying clients. The caller decides its
+ * answers, lost answers and crashes of owners.
  */
 import { expect } from 'chai';
 import type { RunEntry } from '../../src/domain/queue/runs/index.js';
@@ -12,18 +12,18 @@ export type ModelStep =
   | { readonly kind: 'run' | 'call' }
   | { readonly kind: 'sleep'; readonly seconds: number }
   | { readonly kind: 'wait'; readonly eventId: string; readonly seconds: number }
-  /** Of another function. */
+  /** Invokes another function. */
   | { readonly kind: 'invoke'; readonly url: string };
 
 export type ModelFunction = readonly (ModelStep | readonly ModelStep[])[];
 
-/** A choice among so many: 0 … count - 1. */
+/** A choice from 0 to count - 1. */
 export type Pick = (count: number) => number;
 
 type Attempt = ReturnType<WorkflowSpec['attempt']>;
 
 export interface ModelOptions {
-  /** One in so many answers is lost, or owner dies; 0: none. */
+  /** One of this number of answers is lost, or an owner crashes; 0 for no faults. */
   readonly faultOneIn: number;
   readonly maxRetries: number;
 }
@@ -32,11 +32,11 @@ const MAX_TURNS = 20_000;
 const HOUR_MS = 3_600_000;
 
 export class ModelEndpoint {
-  /** Of each run that came to the end of its function: what it had been delivered. */
+  /** The delivered list of each run that ended its function. */
   readonly finished = new Map<string, readonly RunEntry[]>();
-  /** Deliveries of each run. */
+  /** The number of deliveries of each run. */
   readonly deliveries = new Map<string, number>();
-  /** Requests that third parties had, by run and step. */
+  /** The number of requests to third parties, by run and step. */
   readonly asked = new Map<string, number>();
   #requests = 0;
 
@@ -46,7 +46,7 @@ export class ModelEndpoint {
     private readonly options: ModelOptions = { faultOneIn: 0, maxRetries: 0 },
   ) {}
 
-  /** Until nothing is left to do. @returns the world as it is then, which is another one after each crash */
+  /** Runs until no work is left. @returns the final spec, which is a new one after each crash */
   drive(begun: WorkflowSpec): WorkflowSpec {
     let flow = begun;
     for (let turn = 0; turn < MAX_TURNS; turn += 1) {
@@ -61,7 +61,7 @@ export class ModelEndpoint {
     throw new Error(`not at its end after ${MAX_TURNS} turns`);
   }
 
-  /** Somebody tells an event, or time passes. @returns whether there was anything to wait for */
+  /** Sends an event or advances the clock. @returns true if something was waiting */
   #goOn(flow: WorkflowSpec): boolean {
     const { engine, context } = flow.queue;
     const dueAtMs = engine.nextDueAtMs(context);
@@ -90,7 +90,7 @@ export class ModelEndpoint {
     else flow.queue.outcome(id, lost ? answered(500) : answered(200), sent);
   }
 
-  /** From the top: the first step that has no result is executed. */
+  /** Replays the function: the first step without a result is executed. */
   #replay(flow: WorkflowSpec, { envelope: { url } }: Attempt, runId: string, list: readonly RunEntry[]): void {
     const last = list.at(-1)?.step;
     let next = 1;
@@ -136,7 +136,7 @@ export class ModelEndpoint {
         flow.submit(entryItem(runId, stepId, { id, concurrent, url }));
         return;
       case 'sleep': {
-        // In a group its announcement has slept already.
+        // In a group the delay was in the announcement.
         const delaySeconds = concurrent === 1 ? step.seconds : 0;
         flow.submit(entryItem(runId, stepId, { id, concurrent, url, delaySeconds, type: 'SleepFor' }));
         return;
@@ -178,7 +178,7 @@ function add(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-/** What an endpoint has to be called for a run, when nothing goes wrong. */
+/** The number of requests to the endpoint for a run without faults. */
 export function callsFor(steps: ModelFunction): number {
   const costOf = ({ kind }: ModelStep) => (kind === 'call' ? 2 : 1);
   const costs = steps.map((node) => {
@@ -189,7 +189,7 @@ export function callsFor(steps: ModelFunction): number {
   return costs.reduce((sum, cost) => sum + cost, 1);
 }
 
-/** Ids of its steps: 1 … n; and of those that are announced. */
+/** The ids of all steps, 1 … n, and of the announced ones. */
 export function stepsOf(steps: ModelFunction): { readonly all: number[]; readonly announced: number[] } {
   const all: number[] = [];
   const announced: number[] = [];

@@ -1,25 +1,25 @@
-/** A name server of a test's own on loopback, over UDP and TCP, that answers each name as it is told. */
+/** A name server on loopback over UDP and TCP, with prepared answers for each name. */
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { createServer, type Server } from 'node:net';
 import { type Answer, AUTHORITATIVE_ANSWER, decode, encode, type Question, TRUNCATED_RESPONSE } from 'dns-packet';
 
 export interface NameAnswer {
-  /** 3: no such name; 2: the server failed. */
+  /** 3 if the name does not exist, 2 if the server failed. */
   readonly code?: number;
   readonly answers?: readonly Answer[];
   readonly authorities?: readonly Answer[];
-  /** Over UDP: that it does not fit, and nothing else. */
+  /** Over UDP: an answer that says only that it was truncated. */
   readonly isCut?: boolean;
   readonly afterMs?: number;
-  /** Changes what is sent last. */
+  /** Changes the encoded answer before it is sent. */
   readonly spoil?: (bytes: Buffer) => void;
 }
 
-/** Undefined: silence. */
+/** Undefined for no answer. */
 export type AnswerFor = (question: Question, isTcp: boolean) => NameAnswer | undefined;
 
 export class NameServer {
-  /** Questions as they came: `A name`. */
+  /** All questions in order, such as `A name`. */
   readonly asked: string[] = [];
 
   private constructor(
@@ -39,7 +39,7 @@ export class NameServer {
         server.#answer(bytes.subarray(2), true, (out) => {
           const head = Buffer.alloc(2);
           head.writeUInt16BE(out.length);
-          // In two pieces.
+          // The answer is sent in two pieces.
           socket.write(Buffer.concat([head, out.subarray(0, 5)]), () => socket.write(out.subarray(5)));
         }),
       );
@@ -88,7 +88,7 @@ export class NameServer {
   }
 }
 
-/** To questions for addresses of IPv4 these; of IPv6 there are none. */
+/** Answers IPv4 questions with these addresses, and IPv6 questions with none. */
 export function addressesFor({ type, name }: Question, addresses: readonly string[], ttl = 60): NameAnswer {
   if (type !== 'A') return { authorities: [soa(ttl)] };
   return { answers: addresses.map((data) => ({ type: 'A', name, ttl, data })) };

@@ -1,6 +1,6 @@
 /**
- * Three nats-servers on free loopback ports, configured by the files of `infra/nats` and nothing else,
- * for tests that kill or freeze nodes. None outlives the test process.
+ * Three nats-servers on free loopback ports, configured only by the files of `infra/nats`, for tests that kill or
+ * freeze nodes. They end with the test process.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -13,67 +13,67 @@ import { freePort } from './free-port.js';
 import { NatsRoutes } from './nats-routes.js';
 import { SmallDisk } from './small-disk.js';
 
-/** From the start of the servers to the election of their leader, which alone may take nine seconds. */
+/** The limit from the start of the servers to the election of their leader, which may take nine seconds. */
 const FORMING_TIMEOUT_MS = 30_000;
 const NODES = [1, 2, 3] as const;
 
 interface NatsClusterNode {
   readonly name: string;
   readonly url: string;
-  /** Of the server that runs now, or ran last. */
+  /** The process id of the current or last server. */
   readonly pid: number;
-  /** kill -9; resolves when it is gone. */
+  /** Sends SIGKILL; resolves when the server has ended. */
   kill(): Promise<void>;
-  /** Asks it to end; resolves when it is gone. */
+  /** Stops the server gracefully; resolves when it has ended. */
   end(): Promise<void>;
   freeze(): void;
   thaw(): void;
-  /** Starts it again on the same ports and store. */
+  /** Starts the server again with the same ports and store. */
   start(): void;
-  /** It reads its configuration and its certificates again. */
+  /** Makes the server reload its configuration and certificates. */
   reload(): void;
-  /** What it has logged. */
+  /** The log of the server. */
   log(): Promise<string>;
-  /** Throws unless the node says that it is part of a working cluster. */
+  /** Throws unless the node reports that it is part of a working cluster. */
   expectHealthy(): Promise<void>;
-  /** Throws unless the node knows who leads its cluster, which takes a quorum. */
+  /** Throws unless the node knows the leader of the cluster, which needs a quorum. */
   expectLed(): Promise<void>;
-  /** Where its streams are. */
+  /** The directory of its streams. */
   readonly storeDir: string;
-  /** What it says of its streams. */
+  /** The server's description of its streams. */
   streams(): Promise<unknown>;
-  /** Names of the streams that it leads. */
+  /** The names of the streams that it leads. */
   streamsLed(): Promise<string[]>;
 }
 
 export interface NatsCluster {
   readonly nodes: readonly NatsClusterNode[];
-  /** Of every node, for `MILLRACE_NATS_URL` (joined by commas) or `connect`. */
+  /** The URLs of all nodes, for `MILLRACE_NATS_URL` (joined by commas) or `connect`. */
   readonly urls: readonly string[];
   readonly user: string;
   readonly password: string;
   readonly sysUser: string;
   readonly sysPassword: string;
-  /** Between the nodes, where they can be parted. */
+  /** The routes between the nodes, if they can be partitioned. */
   readonly routes: NatsRoutes | undefined;
-  /** Of the last node, where it has one that can be full. */
+  /** The disk of the last node, if it can be filled. */
   readonly disk: SmallDisk | undefined;
   /** Ends all nodes and removes their stores. */
   stop(): Promise<void>;
 }
 
-/** In the place of what stands in `infra/nats`. */
+/** Settings in place of those in `infra/nats`. */
 interface ClusterSettings {
-  /** A folder with the same files. */
+  /** A folder with files of the same names. */
   readonly conf?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** How the test itself signs in. */
+  /** The credentials of the test's own connection. */
   readonly signIn?: Partial<ConnectionOptions>;
-  /** How the nodes are called: a name, where it is looked for in their certificates. */
+  /** The host name of the nodes, if their certificates are checked for one. */
   readonly host?: string;
-  /** Whether the nodes can be parted, and the last one has a disk that can be full: as root only, else it has none. */
+  /** Makes the nodes partitionable, and gives the last one a disk that can be filled if the test runs as root. */
   readonly canSuffer?: boolean;
-  /** A directory for each node's streams, below that of the cluster by default. */
+  /** A directory of streams for each node; by default below the cluster's directory. */
   readonly stores?: readonly string[];
 }
 
@@ -215,7 +215,7 @@ function makeNode(facts: NodeFacts): NatsClusterNode {
   };
 }
 
-/** Of `/jsz`. */
+/** A part of the answer of `/jsz`. */
 interface StreamsOfAccount {
   readonly stream_detail?: readonly { readonly name: string; readonly cluster?: { readonly leader?: string } }[];
 }

@@ -1,9 +1,9 @@
 /**
- * A TCP proxy between a process and its NATS that can do what a bad network does: lose or delay the
- * acknowledgements of a journal, hold up one direction, cut the connections, let nobody in.
+ * A TCP proxy between a process and its nats-server that simulates network failures: it loses or delays the
+ * acknowledgements of a journal, stalls a direction, closes connections, or refuses new ones.
  *
- * It reads what the server sends just well enough to know an acknowledgement: a message without a reply
- * subject whose payload is a JSON object that names a journal stream and a position.
+ * The proxy parses only enough of the protocol to find an acknowledgement: a message without a reply subject whose
+ * payload is a JSON object with a journal stream and a position.
  */
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
@@ -11,7 +11,7 @@ export type Direction = 'to-server' | 'to-client';
 
 type AckRule = { readonly kind: 'pass' } | { readonly kind: 'lose' } | { readonly kind: 'delay'; readonly ms: number };
 
-/** `KV_0` is a journal, with or without a prefix; the leases are in `KV_leases`. */
+/** Matches journals such as `KV_0`, with or without a prefix, and not the leases in `KV_leases`. */
 function acknowledgementOf(journals: string): RegExp {
   return new RegExp(`^\\{"stream":"(?:[A-Za-z0-9-]+_)?${journals}_\\d+",\\s*"seq":\\d+`);
 }
@@ -23,7 +23,7 @@ export class NatsProxy {
   readonly #delayed = new Set<NodeJS.Timeout>();
   #acks: AckRule = { kind: 'pass' };
   #isRefusing = false;
-  /** Acknowledgements that did not arrive, or not in time. */
+  /** The number of lost or delayed acknowledgements. */
   acksTouched = 0;
 
   private constructor(
@@ -34,7 +34,7 @@ export class NatsProxy {
     listener.on('connection', (client) => this.#join(client));
   }
 
-  /** @param journals whose acknowledgements it may touch: `KV` or `QUEUE` */
+  /** @param journals the kind of journals whose acknowledgements it affects: `KV` or `QUEUE` */
   static async start(targetPort: number, journals = 'KV'): Promise<NatsProxy> {
     const listener = createServer({ noDelay: true });
     await new Promise<void>((done) => listener.listen(0, '127.0.0.1', done));
@@ -45,7 +45,7 @@ export class NatsProxy {
     return `nats://127.0.0.1:${(this.listener.address() as AddressInfo).port}`;
   }
 
-  /** The journal stores, and nobody hears of it. */
+  /** Drops acknowledgements: the journal stores entries, and the process gets no answer. */
   loseAcks(): void {
     this.#acks = { kind: 'lose' };
   }
@@ -54,13 +54,13 @@ export class NatsProxy {
     this.#acks = { kind: 'delay', ms };
   }
 
-  /** Bytes wait, in order, until `heal`. */
+  /** Holds all data of a direction, in order, until `heal`. */
   stall(direction: Direction): void {
     this.#stalled.add(direction);
     for (const { client, server } of this.#pairs) (direction === 'to-server' ? client : server).pause();
   }
 
-  /** Every connection there is; new ones are let in. */
+  /** Closes all connections; new ones are accepted. */
   cut(): void {
     for (const { client, server } of this.#pairs) {
       client.resetAndDestroy();
@@ -69,7 +69,7 @@ export class NatsProxy {
     this.#pairs.clear();
   }
 
-  /** Cuts, and refuses new connections until `heal`. */
+  /** Closes all connections, and refuses new ones until `heal`. */
   isolate(): void {
     this.#isRefusing = true;
     this.cut();
@@ -87,7 +87,7 @@ export class NatsProxy {
 
   async close(): Promise<void> {
     for (const timer of this.#delayed) clearTimeout(timer);
-    // An orderly end: a socket that is reset here may never be done with in the runtime's own cleanup.
+    // Connections are closed and not reset, because the runtime may never clean up a socket that is reset here.
     for (const { client, server } of this.#pairs) {
       client.destroy();
       server.destroy();
@@ -130,7 +130,7 @@ export class NatsProxy {
   }
 }
 
-/** Cuts what a server sends into whole protocol messages. */
+/** Splits the server's data into complete protocol messages. */
 class FrameSplitter {
   #rest: Buffer = Buffer.alloc(0);
   #wanted = 0;
@@ -153,7 +153,7 @@ class FrameSplitter {
     const payloadAt = lineEnd + LINE_END.length;
     const end = hasPayload ? payloadAt + Number(words.at(-1)) + LINE_END.length : payloadAt;
     if (this.#rest.length < end) {
-      // Large messages arrive in many pieces: no need to look again before all of it is here.
+      // A large message arrives in many pieces, and is parsed only when it is complete.
       this.#wanted = end;
       return false;
     }

@@ -1,39 +1,39 @@
 /**
- * The ways between the nats-servers of a cluster: all that they say to each other comes through here, and a way can be
- * broken, in one direction or in both, as a network breaks.
+ * Forwards the routes between the nats-servers of a cluster. A route can be broken in one or both directions, as by a
+ * network failure.
  *
- *  NRT1 what comes to a broken way waits there, in order, until it is mended: as TCP would send it again
- *  NRT2 while a way is broken in either direction, no new connection is made over it
+ *  NRT1 data of a broken route is held in order until the route is repaired, as TCP would resend it
+ *  NRT2 while a route is broken in either direction, no new connection is made over it
  */
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** Numbers of nodes, from 0. */
+/** A direction between two nodes, by number from 0. */
 export type Way = readonly [from: number, to: number];
 
-/** What a node says first when it is called. */
+/** Matches the first message of a called node. */
 const WHO_ANSWERS = /^INFO .*?"server_id":"(\w+)"/;
-/** What the caller says first. */
+/** Matches the first message of a caller. */
 const WHO_CALLS = /^CONNECT .*?"name":"(\w+)"/;
 
 interface Link {
   readonly caller: Socket;
   readonly callee: Socket;
   readonly to: number;
-  /** Once it has said so. */
+  /** The caller's id, when it is known. */
   callerId: string | undefined;
-  /** What flows now, by direction. */
+  /** Whether data is forwarded, by direction. */
   readonly flows: { toCallee: boolean; toCaller: boolean };
 }
 
 export class NatsRoutes {
   readonly #links = new Set<Link>();
   readonly #broken = new Set<string>();
-  /** A server has another id after each start. */
+  /** Node numbers by server id; a server has a new id after each start. */
   readonly #nodes = new Map<string, number>();
 
   private constructor(private readonly listeners: readonly Server[]) {}
 
-  /** @param targets ports on which the nodes wait for each other */
+  /** @param targets the ports on which the nodes accept routes */
   static async start(targets: readonly number[]): Promise<NatsRoutes> {
     const listeners = targets.map(() => createServer({ noDelay: true }));
     const routes = new NatsRoutes(listeners);
@@ -44,12 +44,12 @@ export class NatsRoutes {
     return routes;
   }
 
-  /** Where the others find a node. */
+  /** The port on which other nodes reach a node. */
   portOf(node: number): number {
     return ((this.listeners[node] as Server).address() as AddressInfo).port;
   }
 
-  /** @param isTold whether connections there are end; else they fall silent */
+  /** @param isTold closes existing connections; otherwise they stay open without data */
   break(ways: readonly Way[], isTold: boolean): void {
     for (const way of ways) this.#broken.add(way.join());
     for (const link of this.#links) {
@@ -94,7 +94,7 @@ export class NatsRoutes {
     });
   }
 
-  /** NRT1. Nothing of a caller's goes on before it has said who it is. */
+  /** NRT1. Data of a caller is forwarded only after its id is known. */
   #flow(link: Link): void {
     const { caller, callee, flows, to } = link;
     const from = this.#callerOf(link);

@@ -1,6 +1,6 @@
 /**
- * A nats-server of a test's own: free loopback port, temporary store, stopped and removed at the end.
- * The binary is MILLRACE_NATS_SERVER, else the newest in .tools/, else `nats-server` on the PATH.
+ * A nats-server for a test with a free loopback port and a temporary store, stopped and removed at the end. The
+ * binary is MILLRACE_NATS_SERVER, else the newest in .tools/, else `nats-server` on the PATH.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -12,16 +12,16 @@ import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
 
 export interface NatsServerOptions {
-  /** Every write is on disk before it is acknowledged. */
+  /** Syncs every write to disk before it is acknowledged. */
   readonly syncAlways?: boolean;
   readonly user?: string;
   readonly password?: string;
   /** Adds a system account whose user is `sys` with this password; needs `user` and `password`. */
   readonly systemPassword?: string;
-  /** Further lines of its configuration: another way of signing in, TLS. */
+  /** Additional lines of the configuration, such as authentication or TLS. */
   readonly config?: string;
   readonly binary?: string;
-  /** A temporary directory by default. */
+  /** The directory of the store; a temporary one by default. */
   readonly storeDir?: string;
 }
 
@@ -29,19 +29,19 @@ export interface NatsServer {
   readonly url: string;
   readonly port: number;
   readonly storeDir: string;
-  /** Stops answering without closing anything (SIGSTOP); resolves when no thread of it runs any more. */
+  /** Freezes the server with open connections (SIGSTOP); resolves when all its threads are stopped. */
   pause(): Promise<void>;
   resume(): void;
   signal(signal: NodeJS.Signals): void;
-  /** Dies at once (SIGKILL) and keeps its store. */
+  /** Kills the server with SIGKILL; the store is kept. */
   kill(): Promise<void>;
-  /** After `kill`: the same store on the same port, with other settings if they are given. */
+  /** Restarts the killed server with the same store and port, and possibly changed settings. */
   start(changed?: Pick<NatsServerOptions, 'syncAlways'>): Promise<void>;
-  /** Ends it and removes its store. */
+  /** Stops the server and removes its store. */
   stop(): Promise<void>;
 }
 
-/** Recovering a large store on a busy machine takes a while. */
+/** The limit of a start, because recovery of a large store on a busy machine takes time. */
 const START_TIMEOUT_MS = 30_000;
 
 export async function startNatsServer(options: NatsServerOptions = {}): Promise<NatsServer> {
@@ -116,7 +116,7 @@ export function findNatsServer(): string {
   return 'nats-server';
 }
 
-/** Of the binary that tests run, as it says itself: `2.15.1`. */
+/** The version that the binary reports, such as `2.15.1`. */
 export function natsServerVersion(binary: string = findNatsServer()): string {
   const { stdout } = spawnSync(binary, ['--version'], { encoding: 'utf8' });
   return /v(\d\S*)/.exec(stdout ?? '')?.[1] ?? '0.0.0';
@@ -144,7 +144,10 @@ function configOf(options: NatsServerOptions, port: number, store: string) {
   `;
 }
 
-/** The signal reaches each thread a moment later; one that still runs may still answer. */
+/**
+ * Checks that all threads are stopped, because the signal reaches each thread with a delay, and a running thread may
+ * still answer.
+ */
 function expectStopped(pid: number): void {
   for (const thread of readdirSync(`/proc/${pid}/task`)) {
     const state = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'latin1').split(') ').at(-1)?.charAt(0);
@@ -152,7 +155,7 @@ function expectStopped(pid: number): void {
   }
 }
 
-/** The server's first line, which says whether JetStream is up. */
+/** The server's first line, which shows whether JetStream is ready. */
 function greetingOf(port: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connectSocket({ port, host: '127.0.0.1' });

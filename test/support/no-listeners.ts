@@ -1,4 +1,4 @@
-/** What a plane needs beside its commands, where nobody listens and nothing is built again. */
+/** Parts of a plane without subscribers and without rebuilds, for tests of its commands. */
 import type { KvPlanePorts } from '../../src/actors/kv-shard/index.js';
 
 export const NO_LISTENERS: Pick<KvPlanePorts, 'activation' | 'permissionsOf' | 'deliver' | 'history'> = {

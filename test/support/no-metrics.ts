@@ -1,4 +1,4 @@
-/** Metrics of the runtime for tests that look at none. */
+/** Metrics of the runtime for tests that do not read them. */
 import type { RuntimeMetrics } from '../../src/actors/runtime/index.js';
 
 export const NO_METRICS: RuntimeMetrics = {

@@ -1,28 +1,28 @@
 /**
- * Looks at what becomes of commands: each writes a key of its own once, is told something, and the key is read after
- * that. Whatever was said, from a second after the answer on nobody may see anything else.
+ * Checks the outcomes of commands. Each command writes its own key once, and the key is read after the answer. From a
+ * second after an answer, every read must agree with it and with earlier reads.
  *
- *  OL1 a look counts once its command was answered by the server; a connection that breaks is no answer
- *  OL2 reads go through another process than the command did, too
+ *  OL1 a command counts only if the server answered it; a broken connection is no answer
+ *  OL2 reads also go through another process than the command
  */
 import { Redis } from 'ioredis';
 import { KvClient, type Outcome } from './kv-client.js';
 
-/** How long after its answer a command may still take effect. */
+/** The time after its answer in which a command may take effect. */
 const FINAL_AFTER_MS = 1000;
-/** Between two tries of a read that was refused. */
+/** The pause after a refused read. */
 const READ_AGAIN_MS = 100;
 const VALUE = 'written';
 
 export interface LooksOptions {
-  /** Of the keys, which are written once. */
+  /** The prefix of the keys, which are written once. */
   readonly prefix: string;
-  /** Of a process that owns nothing. */
+  /** The URL of a process that owns no shard. */
   readonly url: string;
   readonly respPort: number;
   readonly token: string;
   readonly password: string;
-  /** Commands under way at the same time. */
+  /** The number of concurrent commands. */
   readonly width: number;
 }
 
@@ -31,7 +31,7 @@ export interface LookCounts {
   done: number;
   refused: number;
   unknown: number;
-  /** The longest that a command was answered after, milliseconds. */
+  /** The longest time until an answer, in milliseconds. */
   slowestMs: number;
 }
 
@@ -39,7 +39,7 @@ interface Look {
   readonly key: string;
   readonly how: string;
   readonly outcome: Outcome;
-  /** What was read a second after the answer. */
+  /** The value that was read a second after the answer. */
   readonly early: string | null;
 }
 
@@ -47,7 +47,7 @@ export class OutcomeLooks {
   readonly counts: LookCounts = { looks: 0, done: 0, refused: 0, unknown: 0, slowestMs: 0 };
   readonly #looks: Look[] = [];
   readonly #client: KvClient;
-  /** One for each command that is under way: what goes over one connection waits for what went before. */
+  /** One connection for each concurrent command, because commands of one connection wait for each other. */
   readonly #connections: readonly Redis[];
   #named = 0;
   #isDone = false;
@@ -64,7 +64,7 @@ export class OutcomeLooks {
     this.#running = Array.from({ length: this.options.width }, (_, at) => this.#goOn(at));
   }
 
-  /** Resolves when the last command was answered, and its key read. */
+  /** Resolves when the last command has been answered and its key read. */
   async stop(): Promise<void> {
     this.#isDone = true;
     await Promise.all(this.#running);
@@ -76,7 +76,7 @@ export class OutcomeLooks {
     for (const connection of this.#connections) connection.disconnect();
   }
 
-  /** Reads everything once more. @returns what was not as it had been told, or as it had been read, a line each */
+  /** Reads all keys again. @returns one line for each key that differs from the answer or an earlier read */
   async violations(): Promise<string[]> {
     const values = await this.#client.values(this.#looks.map(({ key }) => key));
     return this.#looks.flatMap(({ key, how, outcome, early }, at) => {
@@ -123,7 +123,7 @@ interface Clients {
 
 interface Way {
   readonly name: string;
-  /** Undefined when the server did not answer (OL1). */
+  /** @returns undefined if the server did not answer (OL1) */
   ask(clients: Clients, key: string): Promise<Outcome | undefined>;
 }
 

@@ -1,8 +1,8 @@
-/** Puts a decorator around a method of a class, or around a function of a table's row, for as long as a test wants it. */
+/** Decorates a method of a class, or a function in a row of a table, until the test removes the decorator. */
 type Method = (...words: never[]) => unknown;
 type MethodOf<Target, Name extends keyof Target> = Extract<Target[Name], Method>;
 
-/** Takes it off again. */
+/** Removes the decorator. */
 export type TakeOff = () => void;
 
 export function patched<Target extends object, Name extends keyof Target>(
@@ -24,7 +24,7 @@ export function patched<Target extends object, Name extends keyof Target>(
   };
 }
 
-/** What a class keeps to itself, for decorators that need it. */
+/** The non-public members of an object, for decorators that need them. */
 export function insideOf<Inside>(object: object): Inside {
   return object as Inside;
 }

@@ -1,4 +1,4 @@
-/** The calls of one activation, on manual time, with a journal and destinations that a test plays. */
+/** The calls of one activation on manual time, with a journal and destinations that the test plays. */
 import {
   AccountQueue,
   type ListLimits,
@@ -23,10 +23,10 @@ export class PerformerStand {
   readonly http = new ScriptedHttp();
   readonly works: QueueWork[] = [];
   readonly alarms: string[] = [];
-  /** Of the journal, when a body is read: failures first, then the body. */
+  /** The results of reads of a body from the journal: errors first, then the body. */
   readonly loads: (ErrorCode | string)[] = [];
   signature: () => string | undefined = () => 'signed';
-  /** With what is signed. */
+  /** The signer of calls. */
   sign: DeliverySigner['sign'] = () => this.signature();
   readonly log: Log = {
     debug() {},
@@ -37,7 +37,7 @@ export class PerformerStand {
   };
   holdsLease = true;
   readonly performer: Performer;
-  /** In memory. */
+  /** The bodies in memory. */
   readonly contents = new Map<number, Uint8Array>([[1, Buffer.from('in memory')]]);
 
   readonly queue = new AccountQueue(
@@ -79,7 +79,7 @@ export class PerformerStand {
     this.performer = new Performer(ports, lists);
   }
 
-  /** Resolves when the call has been made, if it can be. */
+  /** Starts a delivery; resolves when its call has been made, if it can be. */
   async perform(body = 1, settings: Partial<DeliverySettings> = {}): Promise<void> {
     const envelope: StartedAttempt['envelope'] = {
       ...PLAIN_ENVELOPE,

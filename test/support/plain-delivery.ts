@@ -1,4 +1,4 @@
-/** A delivery without anything special, for tests to which its settings do not matter. */
+/** A delivery with default settings, for tests that do not depend on them. */
 import type { DeliverySettings, Envelope } from '../../src/domain/queue/index.js';
 
 export const PLAIN_DELIVERY: DeliverySettings = {

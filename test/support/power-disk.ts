@@ -24,7 +24,10 @@ export class PowerDisk {
     private holder: ChildProcess,
   ) {}
 
-  /** @param dir  does not exist @returns undefined where no loop device may be mounted: it takes root */
+  /**
+   * @param dir a path that does not exist @returns undefined if no loop device can be mounted, because that needs
+   * root
+   */
   static async mounted(dir: string): Promise<PowerDisk | undefined> {
     if (process.getuid?.() !== 0 || !existsSync('/dev/loop-control')) return undefined;
     await mkdir(join(dir, 'mount'), { recursive: true });
@@ -40,7 +43,7 @@ export class PowerDisk {
     return disk;
   }
 
-  /** The same after each loss of power. */
+  /** The path of the file system, unchanged by a loss of power. */
   get path(): string {
     return join(this.dir, 'disk');
   }
@@ -53,7 +56,7 @@ export class PowerDisk {
 
   /**
    * The disk has only the bytes that were synced. No process writes to it during the copy.
-   * @param endProcesses  ends those that have its files open, before it is mounted again
+   * @param endProcesses ends the processes with open files, before the disk is mounted again
    */
   async losePower(endProcesses: () => Promise<void>): Promise<void> {
     const [before, after] = [this.#image(this.#round), this.#image(this.#round + 1)];
@@ -99,7 +102,7 @@ export class PowerDisk {
     }
   }
 
-  /** Its text once; empty without a file or without bytes. */
+  /** The text of a file; empty if it is missing or has no bytes. */
   async #read(name: string): Promise<string> {
     const text = existsSync(this.#in(name)) ? await readFile(this.#in(name), 'latin1') : '';
     return text.replaceAll('\0', '').slice(0, 3);

@@ -1,34 +1,37 @@
 import { readFileSync } from 'node:fs';
 
-/** Processor time of the process: a test judges work by it, because it is the same on a busy machine and on a quiet one. */
+/** CPU time of processes. Tests measure work by it, because it is the same on a busy and on a quiet machine. */
 
-/** Microseconds since the process began, of all its threads. */
+/** CPU time in microseconds since the start of the process, of all its threads. */
 export function processorMicros(): number {
   const { user, system } = process.cpuUsage();
   return user + system;
 }
 
-/** Milliseconds that some work takes. */
+/** CPU time of a piece of work, in milliseconds. */
 export function processorMsOf(work: () => void): number {
   const before = processorMicros();
   work();
   return (processorMicros() - before) / 1000;
 }
 
-/** Linux counts the processor time of a process in steps of 10 ms. */
+/** Linux counts the CPU time of a process in steps of 10 ms. */
 const TICK_MS = 10;
 
-/** Milliseconds since another process began, of all its threads. @param pid a process on this machine */
+/**
+ * CPU time in milliseconds since the start of another process, of all its threads. @param pid a process on this
+ * machine
+ */
 export function processorMsOfProcess(pid: number): number {
   return sum(processorTimes(pid).slice(0, 2));
 }
 
-/** Milliseconds of this process and of all programs that it started and that have ended. */
+/** CPU time in milliseconds of this process and of its ended child processes. */
 export function processorMsWithEndedChildren(): number {
   return sum(processorTimes('self'));
 }
 
-/** User, system, and both of ended children. */
+/** User and system time, of the process and of its ended children. */
 function processorTimes(pid: number | 'self'): number[] {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   // The name of the program, in parentheses, may contain spaces.

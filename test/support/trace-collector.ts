@@ -109,7 +109,7 @@ export class TraceCollector {
   }
 }
 
-/** `parent > child` of every span, by name and sorted; `… > child` if the parent is in another trace tree. */
+/** `parent > child` of every span, by name and sorted; `… > child` if the parent is not among the spans. */
 export function treeOf(spans: readonly CollectedSpan[]): string[] {
   const names = new Map(spans.map(({ spanId, name }) => [spanId, name]));
   return spans

@@ -1,4 +1,7 @@
-/** Commands of the Array family on few keys and indexes, near each other and at the ends of pages and of 64 bits. */
+/**
+ * Commands of the Array family on few keys, with indexes near each other and at the limits of pages and 64-bit
+ * numbers.
+ */
 import type { Program } from './dice.js';
 
 export const ARRAY_KEYS = ['k', 'l', 'm'];

@@ -1,4 +1,4 @@
-/** Bitmaps: every command, on short strings and on one that is long. */
+/** Every bitmap command, on short strings and one long string. */
 import type { Program } from './dice.js';
 
 export const BITMAP_PROGRAM: Program = (dice, major) => {
@@ -6,7 +6,7 @@ export const BITMAP_PROGRAM: Program = (dice, major) => {
   const offset = () =>
     dice.pick(['0', '1', '7', '8', '9', '63', '100', '-1', 'x', '4294967296', String(dice.below(400))]);
   const far = () => String(dice.below(200_000));
-  // Redis 7.0 looks for the key before it reads the range.
+  // Redis 7.0 checks the key before it parses the range.
   const wrong = (word: string) => (major > 7 ? [word] : []);
   const end = () => dice.pick(['0', '1', '2', '-1', '-2', '-5', '3', '7', '13', '100', '1000', ...wrong('x')]);
   const unit = () => dice.maybe(() => [dice.pick(['BIT', 'BYTE', 'bit', ...wrong('foo')])], 0.5);

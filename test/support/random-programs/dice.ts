@@ -1,4 +1,4 @@
-/** Chance for programs made at random: the same words from the same seed. */
+/** Random choices for generated programs; the same seed gives the same words. */
 import { seededRandom } from '../kv-bench.js';
 
 export class Dice {
@@ -24,22 +24,25 @@ export class Dice {
     return this.float() < share;
   }
 
-  /** The words, or none. */
+  /** The words with probability `share`, otherwise none. */
   maybe(words: () => string[], share = 0.35): string[] {
     return this.float() < share ? words() : [];
   }
 
-  /** From one to `most` of them. */
+  /** One to `most` words. */
   some(word: () => string, most: number): string[] {
     return Array.from({ length: 1 + this.below(most) }, word);
   }
 
-  /** Seconds ahead, far and never twice the same: equal ones would compare by which server's clock was read first. */
+  /**
+   * An instant in seconds, far in the future and different each time. The order of equal ones would depend on the
+   * server whose clock was read first.
+   */
   ahead(): number {
     this.#uses += 1;
     return 1000 + ((this.#uses * 7919) % 50_021);
   }
 }
 
-/** Makes the commands of a family at random. `major`: of the Redis they are compared with. */
+/** Makes random commands of a family. `major` is the version of the Redis server to compare with. */
 export type Program = (dice: Dice, major: number) => readonly (() => string[])[];

@@ -22,7 +22,7 @@ export const genericProgram: Program = (dice) => {
       ['GET', 'none'],
     ]);
   const sortOptions = () => [
-    // Not both: texts of equal weight come in no order that could be compared.
+    // Not both options, because texts of equal weight have no defined order.
     ...(dice.chance(0.4) ? by() : dice.maybe(() => ['ALPHA'], 0.7)),
     ...dice.maybe(() => ['LIMIT', dice.pick(['0', '1', '-1', '5']), dice.pick(['2', '-1', '0', '10'])]),
     ...dice.maybe(get),

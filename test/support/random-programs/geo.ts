@@ -1,4 +1,4 @@
-/** Places on few keys: every search, shape, unit and option, at the edges of the map too. */
+/** Geo commands on few keys: every search, shape, unit and option, also at the edges of the map. */
 import type { Program } from './dice.js';
 
 const PLACES: readonly (readonly [string, string, string])[] = [
@@ -65,7 +65,7 @@ export const GEO_PROGRAM: Program = (dice) => {
       ...dice.some(() => '', 5).flatMap(() => dice.pick(PLACES)),
       ...rubbish(),
     ]),
-    // Two members at one place would be equally far from everything; which comes first is then up to the sort.
+    // Two members at one place would have equal distances, whose order is undefined.
     () => ['GEOADD', key(), anywhere(360), anywhere(170), member()],
     () => ['GEOADD', key(), dice.pick(BAD_COORDINATES), anywhere(170), member()],
     () => ['ZREM', key(), member()],

@@ -1,4 +1,4 @@
-/** Hashes: every command of the family, few fields that collide, values of every kind of number. */
+/** Every hash command, with few fields that collide and values of every number type. */
 import type { Dice, Program } from './dice.js';
 
 const KEYS = ['h', 'i', '{h}j'];
@@ -54,7 +54,7 @@ function expiryShapes(dice: Dice, key: () => string, field: () => string, value:
     return [word, dice.chance(0.05) ? dice.pick(BAD_COUNTS) : String(names.length), ...names];
   };
   const entries = (): string[] => {
-    // Each once: redis-server 8.6 dies of an expiring field that is named twice here.
+    // Each field once, because redis-server 8.6 crashes if an expiring field is named twice here.
     const names = [...new Set(dice.some(field, 3))];
     const count = dice.chance(0.05) ? dice.pick(BAD_COUNTS) : String(names.length);
     return ['FIELDS', count, ...names.flatMap((name) => [name, value()])];

@@ -1,4 +1,4 @@
-/** HyperLogLogs, and their bytes, which are Redis's. */
+/** HyperLogLog commands, and the stored bytes, which must equal those of Redis. */
 import type { Program } from './dice.js';
 
 export const HYPERLOGLOG_PROGRAM: Program = (dice) => {
@@ -12,7 +12,7 @@ export const HYPERLOGLOG_PROGRAM: Program = (dice) => {
     () => ['PFADD', 'h2', ...Array.from({ length: 30 }, element)],
     () => ['PFMERGE', key(), key(), ...dice.maybe(() => [key()])],
     () => ['PFMERGE', dice.pick(['h3', 'h4']), ...dice.maybe(() => [key()])],
-    // Of one key Redis writes the estimate into the value, and of two it does not.
+    // For one key Redis stores the estimate in the value; for two it does not.
     () => ['PFCOUNT', key(), 'none'],
     () => ['PFCOUNT', key(), key(), key()],
     () => ['GET', dice.pick(['h1', 'h2', 'h3', 'h4'])],

@@ -1,4 +1,4 @@
-/** Commands of the JSON family on few keys with few names, so that paths meet. */
+/** Commands of the JSON family with few keys and member names, so that paths collide. */
 import type { Dice, Program } from './dice.js';
 
 const NAMES = ['a', 'b', 'c', '__proto__', 'a b', '"', '\\', ''];

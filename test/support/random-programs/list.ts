@@ -1,4 +1,4 @@
-/** Lists: every command, few keys and few elements, so that they meet. */
+/** Every list command, with few keys and elements, so that commands affect each other. */
 import type { Program } from './dice.js';
 
 export const LIST_PROGRAM: Program = (dice, major) => {
@@ -9,7 +9,7 @@ export const LIST_PROGRAM: Program = (dice, major) => {
   const end = () => dice.pick(['LEFT', 'RIGHT', 'left', 'UP']);
   const count = () => dice.pick(['0', '1', '2', '7', '-1', '-3', '1000', 'y']);
   const bad = (word: string) => (dice.chance(0.05) ? 'nonsense' : word);
-  // Redis 7.0 lets the smallest integer pass, and looks for the key before it reads numbers.
+  // Redis 7.0 accepts the smallest integer, and checks the key before it parses numbers.
   const oldest = major > 7 ? ['-9223372036854775808'] : [];
   return [
     () => ['RPUSH', key(), ...items()],
@@ -41,7 +41,7 @@ export const LIST_PROGRAM: Program = (dice, major) => {
     () => ['RPOPLPUSH', key(), key()],
     () => ['LMPOP', dice.pick(['1', '2', '0', '3', 'x']), key(), key(), end(), ...dice.maybe(() => ['COUNT', count()])],
     () => ['LMPOP', '1', key(), end(), ...dice.maybe(() => ['COUNT', count()])],
-    // Rarely, and of keys that mostly have something: a server looks for timeouts ten times a second.
+    // Rarely, and on keys that usually have elements, because a server checks timeouts only ten times a second.
     () =>
       dice.pick([
         ['BLPOP', 'l1', key(), bad('0.001')],

@@ -1,4 +1,4 @@
-/** Scripts made at random: conversions both ways, errors, and every library a script has. */
+/** Random scripts: conversions in both directions, errors, and every library of scripts. */
 import type { Dice, Program } from './dice.js';
 
 const STRINGS = ["''", "'a'", "'10'", "'a b'", "'\\0\\255'", "'x=1, y=22'", "'(hello) world'", "'1e3'", "'k/\"q\\\\'"];
@@ -72,7 +72,7 @@ function literal(dice: Dice, depth: number): string {
   return dice.chance(0.5) ? dice.pick(STRINGS) : dice.pick([...NUMBERS, 'true', 'false', 'nil']);
 }
 
-/** A table without `nil` and with keys of one kind, so that there is one way to write it. */
+/** A table without `nil` and with keys of one kind, which has a single notation. */
 function plain(dice: Dice, depth: number): string {
   if (depth === 0 || dice.chance(0.3)) return dice.pick([...STRINGS, ...NUMBERS, 'true', 'cjson.null']);
   if (dice.chance(0.3)) return `{a=${plain(dice, depth - 1)}}`;

@@ -1,4 +1,4 @@
-/** Filters and sketches on few keys, small enough that they fill, grow and compact. */
+/** Filters and sketches on few keys, so small that they fill, grow and compact. */
 import type { Program } from './dice.js';
 
 export const SKETCH_KEYS = ['bloom', 'cuckoo', 'counts', 'more', 'top', 'digest', 'other'];

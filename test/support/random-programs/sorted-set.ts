@@ -1,9 +1,9 @@
 /** Sorted sets: few keys, colliding members, every option, wrong types and bad numbers. */
 import type { Program } from './dice.js';
 
-/** Scores differ here. */
+/** Keys whose members have different scores. */
 const SCORED = ['za', 'zb', 'zc', 'zd'];
-/** All scores are 0 here: ranges by member mean something. */
+/** Keys whose scores are all 0, so that ranges by member are defined. */
 const LEXICAL = ['la', 'lb'];
 const MEMBERS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'aa', 'ab', 'B', '', '\xff', '\x00x', '10', 'long'.repeat(20)];
 const SCORES = ['0', '1', '2', '-1', '1.5', '3', '2.25', '1e3', '+inf', '-inf', '10', '0.1', '1e17', '123456789'];
@@ -114,7 +114,7 @@ export const SORTED_SET_PROGRAM: Program = (dice, major) => {
     () => [dice.pick(['ZUNIONSTORE', 'ZINTERSTORE']), destination(), ...combined(), ...rubbish()],
     () => ['ZDIFFSTORE', destination(), ...sources(), ...rubbish()],
     () => ['ZINTERCARD', ...sources(), ...dice.maybe(() => ['LIMIT', integer()])],
-    // A real server waits for as long as it is told where there is nothing.
+    // A real server waits for the whole timeout if the keys are empty.
     () => [dice.pick(['BZPOPMIN', 'BZPOPMAX']), ...dice.some(key, 3), dice.pick(['0.001', '0.01', 'x', '-1'])],
     () => ['BZMPOP', dice.pick(['0.001', '-1', 'x']), '2', key(), key(), ...popped()],
     () => ['OBJECT', 'ENCODING', key()],

@@ -2,7 +2,7 @@
 import type { Program } from './dice.js';
 import { stream } from './stream.js';
 
-/** The keys, groups and consumers of `stream`, so that all commands of streams meet them. */
+/** The keys, groups and consumers of `stream`, so that all stream commands affect each other. */
 const KEYS = ['s', 's', 't'];
 
 export const streamMessages: Program = (dice, major) => {

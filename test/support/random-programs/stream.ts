@@ -1,11 +1,11 @@
-/** Streams: few keys, groups, consumers and ids, so that they meet. */
+/** Stream commands with few keys, groups, consumers and ids, so that they affect each other. */
 import type { Dice, Program } from './dice.js';
 
 const KEYS = ['s', 's', 's', 't', 'u', 'w'];
 const GROUPS = ['g', 'g', 'h', 'i'];
 const CONSUMERS = ['c', 'd', 'e'];
 const NUMBERS = ['0', '1', '2', '3', '-1', '7', 'x', '1.5'];
-/** Idle times far apart from what a run takes. */
+/** Idle times that differ much from the duration of a run. */
 const IDLE_TIMES = ['0', '0', '0', '50000', '-5', 'x'];
 
 export const stream: Program = (dice, major) => {
@@ -51,7 +51,7 @@ export const stream: Program = (dice, major) => {
     ...dice.maybe(() => ['LASTID', plainId()], 0.1),
     ...dice.maybe(() => [dice.pick(['FOO', 'TIME', 'LASTID'])], 0.05),
   ];
-  // ACKED may leave gaps that Redis, reading our effects, remembers as deletions: that is left to the cases.
+  // ACKED may leave gaps that Redis would count as deletions in a replay of our effects, so the cases cover it.
   const trimReferences = (): string[] => (major < 8 ? [] : dice.maybe(() => [dice.pick(['KEEPREF', 'DELREF'])], 0.5));
   const several = (): string[] => {
     const ids = dice.some(plainId, 3);
@@ -77,7 +77,7 @@ export const stream: Program = (dice, major) => {
     () => [
       'XSETID',
       key(),
-      // Redis 7.0 does not look at what was deleted.
+      // Redis 7.0 ignores deleted entries.
       major < 8 ? `${next + 1}-9` : id(),
       ...dice.maybe(() => ['ENTRIESADDED', dice.pick([...NUMBERS, '50'])]),
       ...dice.maybe(() => ['MAXDELETEDID', plainId()]),

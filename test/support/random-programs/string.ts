@@ -1,4 +1,4 @@
-/** Strings and keys of strings, as the older test of them makes them. */
+/** String commands and key commands on strings, as in the older test of strings. */
 import { RandomCommands } from '../random-commands.js';
 import type { Program } from './dice.js';
 
