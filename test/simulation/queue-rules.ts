@@ -22,7 +22,7 @@ export class QueueRule implements LedgerRule {
 
   constructor(private readonly report: Report) {}
 
-  /** The message in whose slot the calls of a message are made. */
+  /** The message that holds the slot for the calls of another message. */
   placeOf(id: MessageId): { readonly queue: { readonly parallelism: number }; readonly holder: MessageId } | undefined {
     return this.holderOf.get(id);
   }

@@ -75,7 +75,7 @@ export class WorkflowRule implements LedgerRule {
     return open.reduce((sum, { waits }) => sum + [...waits.values()].filter((how) => how === 'open').length, 0);
   }
 
-  /** RR4. @returns what is wrong with the body */
+  /** RR4. @returns the defect of the body, if any */
   listProblem(message: LedgerMessage, part: RunPart & { role: 'step' }, body: Uint8Array, ledger: QueueLedger) {
     const run = this.runs.get(`${message.partition} ${part.runId}`);
     // The run has been replaced by another with its id, so its remaining deliveries are not checked.

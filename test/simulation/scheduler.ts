@@ -9,7 +9,7 @@
 import type { SeededRandom } from './seeded-random.js';
 import { Trace } from './trace.js';
 
-/** A process whose events can be held back or dropped. */
+/** A process; its events can be held back or dropped. */
 export interface Owner {
   readonly name: string;
   /** The virtual time until which its events wait; a past time while it runs. */

@@ -106,7 +106,7 @@ export class SimJournal implements Journal {
       const batch = stream.messages.slice(next - stream.first, shown - stream.first + 1).map(({ message }) => message);
       this.link.deliver(`follow ${shard}`, `${shard} followed to ${shown}`, () => {
         for (const message of batch) {
-          // A reader repeats a read whose answer was lost; a message that is delivered twice is passed on once.
+          // A reader repeats a read after a lost answer; a message that is delivered twice is passed on once.
           if (isStopped || message.position !== next) continue;
           next += 1;
           follower.onMessage(copyOf(message));

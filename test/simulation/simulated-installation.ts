@@ -1,5 +1,5 @@
 /**
- * A cluster whose course follows from one seed: processes with the real runtime on simulated ports, clients and
+ * A cluster with a course that follows from one seed: processes with the real runtime on simulated ports, clients and
  * faults. A calm period follows, in which every operation must succeed, and then all promises are checked.
  */
 import type { ShardName } from '../../src/kernel/index.js';

@@ -1,6 +1,6 @@
 /**
- * A cluster with queues whose course follows from one seed: processes, publishers, destinations and faults. A calm
- * period follows, in which every message must end. Every promise is checked during the whole run.
+ * A cluster with queues and a course that follows from one seed: processes, publishers, destinations and faults. A
+ * calm period follows, in which every message must end. Every promise is checked during the whole run.
  */
 import type { AccountTerms } from '../../src/domain/queue/index.js';
 import type { AccountId, ShardName } from '../../src/kernel/index.js';

@@ -1,4 +1,4 @@
-/** A broken promise: its name, and the evidence. */
+/** The error of a broken promise, with its name and the evidence. */
 export class Violation extends Error {
   constructor(
     readonly promise: string,

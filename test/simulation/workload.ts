@@ -24,7 +24,7 @@ export interface Place {
 
 /** The time after which a client continues with another operation; the earlier one stays open. */
 const PATIENCE_MS = 8000;
-/** The size of occasional values whose entry must be split into chunks. */
+/** The size of occasional large values; their entry must be split into chunks. */
 const LARGE_VALUE_BYTES = 700;
 
 export class Client {

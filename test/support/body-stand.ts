@@ -1,4 +1,4 @@
-/** A shard whose state refers to bodies: its journal, its snapshots, and a reader of the bodies in both. */
+/** A shard with a state that refers to bodies: its journal, its snapshots, and a reader of the bodies in both. */
 import { decodeManifest } from '../../src/codec/envelope/index.js';
 import { BodyReader, type BodyReaderLimits, type CompactionLimits, compactShard } from '../../src/journal/index.js';
 import type { PartitionName } from '../../src/kernel/index.js';

@@ -1,4 +1,4 @@
-/** A real process all of whose secrets are known, and its complete output. */
+/** A real process with known secrets only, and its complete output. */
 import { expect } from 'chai';
 import { Canary } from './canary.js';
 import { eventually } from './eventually.js';

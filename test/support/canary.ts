@@ -74,7 +74,7 @@ export function spellingsOf(secret: string): [string, Buffer][] {
   ];
   for (const before of [0, 1, 2]) {
     const around = Buffer.concat([Buffer.alloc(before), bytes]);
-    // Only base64 characters whose bits all belong to the secret are compared.
+    // Only base64 characters that consist of bits of the secret are compared.
     const first = Math.ceil((before * 8) / BITS_OF_BASE64);
     const last = Math.floor((around.length * 8) / BITS_OF_BASE64);
     plain.push(['base64', around.toString('base64').slice(first, last)]);

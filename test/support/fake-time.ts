@@ -1,6 +1,6 @@
 /**
  * A wrong wall clock for one process, by Debian's libfaketime, from its start on or changed while it runs. The
- * monotonic clock stays right, as on a machine whose clock is changed.
+ * monotonic clock stays right, as after a change of a machine's clock.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
@@ -30,7 +30,7 @@ export class FakeTime {
     return time;
   }
 
-  /** The environment of the process whose clock is changed. */
+  /** The environment of the process with the changed clock. */
   get env(): Environment {
     return {
       LD_PRELOAD: this.library,

@@ -45,7 +45,7 @@ export class MemoryKvGateway implements KvGateway {
     let answerBytes = 0;
     for (const words of request.commands) {
       if (request.mode === 'pipeline' && answerBytes > (request.maxAnswerBytes ?? Number.POSITIVE_INFINITY)) break;
-      // Commands that only processes send are not in the clients' table.
+      // `admit` refuses commands that only processes send (SEARCH.*, VECTORS.*), so they are looked up directly.
       const spec = (/^(SEARCH|VECTORS)\./.test(words[0] ?? '') && findCommand(words)) || admit(words);
       replies.push(
         spec instanceof ErrorReply

@@ -1,10 +1,11 @@
 /**
- * A disk of a test that can lose its power: an ext4 file system on a loop device, which keeps only the bytes that were
- * synced. It is mounted in the namespace of a helper process and is gone with it, however a test ends.
+ * A disk of a test that can lose its power: an ext4 file system on a loop device, which keeps only the bytes that
+ * were synced. It is mounted in the namespace of a helper process and is gone with it, however a test ends.
  *
- * The journal of the file system is committed every ten minutes, so only a sync writes to the device; the kernel writes
- * changed pages back by itself after 30 s, and a round of a test is shorter. Syncs of the device reach the file below
- * it, whose copy is therefore the disk after a loss of power. `probe` shows for each round that other bytes are lost.
+ * The journal of the file system is committed every ten minutes, so only a sync writes to the device; the kernel
+ * writes changed pages back by itself after 30 s, and a round of a test is shorter. Syncs of the device reach the
+ * file below it, so a copy of that file is the disk after a loss of power. `probe` shows for each round that other
+ * bytes are lost.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';

@@ -34,7 +34,7 @@ export function expectAnswer<T>(answer: RawAnswer, status: number): T {
   return answer.json as T;
 }
 
-/** Expects success of a request whose answer has no content. */
+/** Expects success of a request without content in its answer. */
 export function expectDone(answer: RawAnswer): void {
   expect(answer.status, answer.text).to.equal(200);
 }

@@ -25,7 +25,7 @@ const HISTORY_FILE = join(tmpdir(), 'millrace-queue-conservation.json');
 /** The only shard, which contains all messages of the account. */
 export const SHARD = 'QUEUE_0';
 
-/** The account whose messages are checked. */
+/** The account to check, and its shard. */
 interface Whose {
   readonly shard: string;
   /** If undefined, the only account is checked. */

@@ -87,7 +87,7 @@ class BodyShelf implements BodySink {
   readonly contents = new Map<number, Uint8Array>();
   /** The bodies that are not needed for sending any more. */
   readonly unloaded: number[] = [];
-  /** The bodies whose messages wait for a long time. */
+  /** The bodies of messages that wait for a long time. */
   readonly rested: number[] = [];
 
   put(number: number, content: Uint8Array): void {

@@ -136,8 +136,8 @@ export class RandomCommands {
   }
 
   /**
-   * An instant far in the future and different each time. The order of equal ones would depend on the server whose
-   * clock was read first.
+   * An instant far in the future and different each time. The order of equal ones would depend on which server reads
+   * its clock first.
    */
   #ahead(): number {
     this.#uses += 1;

@@ -143,7 +143,7 @@ async function ask(url: string, init: RequestInit): Promise<unknown> {
   }
 }
 
-/** Series of sizes, whose last value is repeated in each step up to the request. */
+/** Series of sizes; their last value is repeated in each step up to the request. */
 const CARRIED_SERIES = new Set(['keyspace', 'diskusage']);
 /** Series of connections: those of a silent process count as closed after some minutes. */
 const FORGOTTEN_SERIES = new Set(['connection_count']);

@@ -57,7 +57,7 @@ export function envelopeOf(parts: Partial<Envelope> = {}, mark: Partial<Workflow
   return { ...PLAIN_ENVELOPE, workflow: { ...MARK, ...mark }, ...parts };
 }
 
-/** An attempt for the step whose entry is the last body; number 0 is an empty payload. */
+/** An attempt for the step of the last body; number 0 is an empty payload. */
 export function stepAttempt(
   shelf: Shelf,
   numbers: readonly number[],

@@ -12,7 +12,7 @@ import {
 import { readable, seededRandom } from './kv-bench.js';
 import { NOW } from './kv-case.js';
 
-/** An engine whose slices end at each check, if it may pause. */
+/** An engine with slices that end at each check, if it may pause. */
 export class ScriptStand {
   readonly engine: KvEngine;
   pauses = 0;

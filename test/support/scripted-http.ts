@@ -1,4 +1,4 @@
-/** Destinations whose calls wait until the test answers them. */
+/** Destinations that hold each call until the test answers it. */
 import type { CallOutcome, HttpOut, OutgoingCall } from '../../src/ports/index.js';
 
 export interface ScriptedCall extends OutgoingCall {

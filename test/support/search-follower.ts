@@ -1,5 +1,5 @@
 /**
- * In-memory engines whose entries are followed like a journal, by a second engine and by the projection that answers
+ * In-memory engines. Their entries are followed like a journal, by a second engine and by the projection that answers
  * queries.
  */
 import { RespCommandReader } from '../../src/codec/resp/index.js';

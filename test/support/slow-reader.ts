@@ -1,4 +1,4 @@
-/** A REST pipeline whose answer is read at a chosen speed. */
+/** A REST pipeline; its answer is read at a chosen speed. */
 import { once } from 'node:events';
 import http from 'node:http';
 

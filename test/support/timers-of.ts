@@ -1,4 +1,4 @@
-/** Timers whose handling of actions the test defines. */
+/** Timers that handle actions as the test defines. */
 import { type Timer, Timers } from '../../src/ports/index.js';
 
 interface Ways {

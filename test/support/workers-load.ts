@@ -97,7 +97,7 @@ export class WorkersLoad {
         const first = await context.run('first', () => context.requestPayload * 2);
         this.#results.set(context.workflowRunId, await context.run('second', () => first + 1));
       },
-      // The endpoint's requests publish steps, which it repeats as any endpoint does.
+      // The endpoint publishes its steps with this client, which retries as that of any endpoint does.
       { qstashClient: new Client(settings), receiver: undefined as never },
     );
     const url = this.app.route('load', handler);

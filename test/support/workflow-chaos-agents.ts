@@ -64,7 +64,7 @@ export class OutsideAgents implements LedgerWatcher {
     });
   }
 
-  /** Stops all clients, including those whose calls have not succeeded. */
+  /** Stops all clients; calls that have not succeeded are given up. */
   async stop(): Promise<void> {
     this.#over.abort();
     await Promise.all(this.#tasks);

@@ -80,7 +80,7 @@ class Judge {
     for (const [event, outs] of ledger.waits) if (outs.size > 1) this.#violated(event, `came to ${[...outs]}`);
     for (const [event, told] of races) {
       const out = [...(ledger.waits.get(event) ?? [])][0];
-      // A run whose parallel step failed may not have received the outcome.
+      // A run may not have received the outcome if a parallel step failed.
       if (out === undefined || told === 'unknown') continue;
       const isMet = (JSON.parse(out) as { timeout: boolean }).timeout === false;
       if (isMet !== (told === 'met')) this.#violated(event, `was ${told}, and the run has ${out}`);

@@ -208,7 +208,7 @@ export class WorkflowChaosStand {
     return all.slice(0, MAX_VIOLATIONS);
   }
 
-  /** @param runIds runs whose details are stored */
+  /** @param runIds runs that are stored in detail */
   async #keepHistory(violations: readonly string[], runIds: readonly string[]): Promise<void> {
     const { ledger, faults, programs } = this;
     const logs: unknown[] = [];

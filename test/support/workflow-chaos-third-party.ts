@@ -1,15 +1,16 @@
 /**
- * Whom calls of workflows go to. `/<refusals>/<status>/<key>`: the first retries are refused with 503, the others
- * answered with the status; by the number that comes with each, so that an attempt that is made again is told the same.
+ * The third party that workflows call. For `/<refusals>/<status>/<key>` the first attempts are refused with 503 and
+ * later ones get the status. The attempt's number in the request decides, so that a repeated attempt gets the same
+ * answer.
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What a call may not tell of its run. */
+/** Matches headers of runs, which a call must not contain. */
 const OF_RUNS = /workflow-(runid|init|url|sdk-version|calltype|createdat|callback)$/;
 
 export class ThirdParty {
-  /** Numbers of retries that arrived, in order; by key. */
+  /** The retry numbers of received calls in order, by key. */
   readonly calls = new Map<string, number[]>();
   readonly problems: string[] = [];
 

@@ -8,7 +8,7 @@ type Context = WorkflowContext<Program>;
 
 export interface InterpreterFacts {
   readonly ledger: WorkflowLedger;
-  /** The URL of the third party, whose path says how it answers. */
+  /** The URL of the third party; its path says how it answers. */
   readonly thirdParty: string;
   /** The timeout of waits that a client ends. */
   readonly patienceSeconds: number;

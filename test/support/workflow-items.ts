@@ -122,7 +122,7 @@ function callbackHeader(stepId: number): [string, string][] {
   ];
 }
 
-/** An invoked child run, whose outcome is the result of the parent's step. */
+/** An invoked child run; its outcome is the result of the parent's step. */
 export function invokeItem(parent: string, stepId: number, child: string, options: InvokeOptions = {}): PublishItem {
   const { depth = 1, concurrent = 1, parentUrl = ENDPOINT, ...rest } = options;
   const made = triggerItem(child, { url: CHILD, ...rest });

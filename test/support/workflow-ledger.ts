@@ -43,7 +43,7 @@ export class WorkflowLedger {
   readonly over = new Set<string>();
   /** Waits that have ended, as `<run> <event>`. */
   readonly endedWaits = new Set<string>();
-  /** The executions whose result appeared in a replay. */
+  /** The executions with a result that appeared in a replay. */
   readonly recorded = new Set<number>();
   readonly #times = new Map<string, number>();
   /** While it is true, permanent failures are repaired. */

@@ -1,5 +1,5 @@
 /**
- * Small random workflows. A program is plain JSON and the payload of its own run, so that one endpoint serves all
+ * Small random workflows. A program is plain JSON and the payload of its run, so that one endpoint serves all
  * programs. `workflow-model.ts` computes the expected outcome; `workflow-interpreter.ts` runs the program with the
  * published client.
  */

@@ -128,7 +128,7 @@ export class WorkflowSpec {
     return this;
   }
 
-  /** A delivery whose destination cannot be reached. */
+  /** A delivery to a destination that cannot be reached. */
   miss(name: string): this {
     this.queue.work();
     this.queue.outcome(this.idOf(name), noResponse());

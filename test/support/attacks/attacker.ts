@@ -53,7 +53,7 @@ export class Attacker {
     return this.keeps(await RudeConnection.open({ port: this.#portOf(face), ...options }));
   }
 
-  /** A raw RESP connection whose first command is AUTH. */
+  /** A raw RESP connection that sends AUTH first. */
   async rudeResp(options: ConnectionOptions = {}): Promise<RudeConnection> {
     const connection = await this.rude('resp', options);
     await connection.say(encodeCommand(['AUTH', this.credentials.password]));

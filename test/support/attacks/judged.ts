@@ -35,7 +35,7 @@ const MOST_TRIES = 2;
 /** If the quiet p99 is above this value, the machine is too busy with other programs, and latency is not judged. */
 const TOO_BUSY_MS = 100;
 /**
- * The JavaScript engine and the allocator keep up to a fifth of freed memory, and some pages, whatever the process's
+ * The JavaScript engine and the allocator keep up to a fifth of freed memory, and some pages for a process of any
  * size.
  */
 const MEMORY_TIMES = 1.2;

@@ -1,6 +1,6 @@
 /**
- * The stand of the pages about runs: workflows of the published client, and the process whose console the browser
- * shows.
+ * The stand of the pages about runs: workflows of the published client, and a process with the console that the
+ * browser shows.
  */
 import { Client as QueueClient } from '@upstash/qstash';
 import { Client, serve, type WorkflowContext, type WorkflowServeOptions } from '@upstash/workflow';
@@ -108,13 +108,13 @@ function ordersOf(options: Options): Handler {
   return serveMany({ order, parcel }, options).POST as Handler;
 }
 
-/** A workflow whose second step gets no answer. */
+/** A workflow with a second step that gets no answer. */
 async function stuck(context: Context): Promise<void> {
   await context.run('reserve', () => 'reserved');
   await context.run('charge', () => new Promise<never>(() => {}));
 }
 
-/** A workflow whose second step fails once. */
+/** A workflow with a second step that fails once. */
 function flaky() {
   let failures = 0;
   return async (context: Context): Promise<string> => {

@@ -1,7 +1,4 @@
-/**
- * A browser on a process whose queue is filled by the published client, with a destination that answers as the test
- * sets.
- */
+/** A browser on a process, messages from the published client, and a destination that answers as the test sets. */
 import { Client } from '@upstash/qstash';
 import { expect } from 'chai';
 import { eventually } from '../eventually.js';

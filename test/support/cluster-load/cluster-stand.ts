@@ -136,7 +136,7 @@ export class ClusterStand {
     return started;
   }
 
-  /** Resolves when the process has ended. The balancer is not told, and detects the end itself. */
+  /** Resolves when the process has ended. The balancer detects the end by its health checks. */
   async endProcess(name: string, signal: NodeJS.Signals): Promise<void> {
     const ending = this.processes.get(name) as MillraceProcess;
     this.processes.delete(name);

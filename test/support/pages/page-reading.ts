@@ -114,7 +114,7 @@ export class PageReading {
     await eventually(run, { timeoutMs: LOOKS.test(text) ? LATER_TIMEOUT_MS : 0, everyMs: 200 });
   }
 
-  /** A block whose first line is a file name is stored as that file; any other is run immediately. */
+  /** A block that starts with a file name is stored as that file; any other is run immediately. */
   async #program(language: string, text: string, line: number): Promise<void> {
     const sign = language === 'python' ? '#' : '//';
     const expected = expectedOfProgram(programComments(text, sign));

@@ -39,7 +39,7 @@ export class ReaderHome {
       );
     }
     home.#puts('millrace', `exec '${process.execPath}' dist/src/cli/main.js "$@"`);
-    // `make` treats the test's build as current, whatever the times of its files are.
+    // `make` treats the test's build as current, and ignores the times of its files.
     home.#puts('make', 'exec /usr/bin/make --no-print-directory -o dist/.built -o node_modules/.installed "$@"');
     return home;
   }

@@ -35,8 +35,8 @@ export class Dice {
   }
 
   /**
-   * An instant in seconds, far in the future and different each time. The order of equal ones would depend on the
-   * server whose clock was read first.
+   * An instant in seconds, far in the future and different each time. The order of equal ones would depend on which
+   * server reads its clock first.
    */
   ahead(): number {
     this.#uses += 1;

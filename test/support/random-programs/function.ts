@@ -1,4 +1,4 @@
-/** Libraries of functions: loaded, replaced, broken, called, listed and deleted. */
+/** Function commands: libraries are loaded, replaced, broken, called, listed and deleted. */
 import type { Program } from './dice.js';
 
 const LIBRARIES = ['one', 'two', 'three'];

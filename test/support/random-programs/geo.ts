@@ -65,7 +65,7 @@ export const GEO_PROGRAM: Program = (dice) => {
       ...dice.some(() => '', 5).flatMap(() => dice.pick(PLACES)),
       ...rubbish(),
     ]),
-    // Two members at one place would have equal distances, whose order is undefined.
+    // Two members at one place would have equal distances, which have no defined order.
     () => ['GEOADD', key(), anywhere(360), anywhere(170), member()],
     () => ['GEOADD', key(), dice.pick(BAD_COORDINATES), anywhere(170), member()],
     () => ['ZREM', key(), member()],

@@ -1,4 +1,4 @@
-/** Sets: every command of the family over few keys and members, integers and words. */
+/** Every set command, with few keys and members, integers and words. */
 import type { Program } from './dice.js';
 
 const KEYS = ['s', 't', 'u', '{s}v'];

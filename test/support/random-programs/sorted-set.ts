@@ -1,9 +1,9 @@
 /** Sorted sets: few keys, colliding members, every option, wrong types and bad numbers. */
 import type { Program } from './dice.js';
 
-/** Keys whose members have different scores. */
+/** Keys with different scores. */
 const SCORED = ['za', 'zb', 'zc', 'zd'];
-/** Keys whose scores are all 0, so that ranges by member are defined. */
+/** Keys with equal scores (0), so that ranges by member are defined. */
 const LEXICAL = ['la', 'lb'];
 const MEMBERS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'aa', 'ab', 'B', '', '\xff', '\x00x', '10', 'long'.repeat(20)];
 const SCORES = ['0', '1', '2', '-1', '1.5', '3', '2.25', '1e3', '+inf', '-inf', '10', '0.1', '1e17', '123456789'];
