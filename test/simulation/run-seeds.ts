@@ -1,4 +1,4 @@
-/** Runs seeds one after the other, and prints how to replay a failing one. */
+/** Runs seeds one after another, and prints how to replay a failing one. */
 
 import { SimulatedInstallation, type SimulatedInstallationOptions } from './simulated-installation.js';
 import { Violation } from './violation.js';

@@ -47,7 +47,7 @@ export function journalTools(...shards: readonly ShardName[]): JournalTools {
     },
     progress: () => undefined,
     serveReplay: async () => {
-      throw new MillraceError('DEFECT', 'nothing is served here');
+      throw new MillraceError('DEFECT', 'these tools serve no shard');
     },
   };
 }

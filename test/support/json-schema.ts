@@ -37,7 +37,7 @@ export function misfits(
   at = '$',
 ): string[] {
   const strange = Object.keys(schema).filter((word) => !KNOWN_WORDS.has(word));
-  if (strange.length > 0) return [`${at}: the schema has words that nobody checks: ${strange}`];
+  if (strange.length > 0) return [`${at}: the schema has keywords that are not checked here: ${strange}`];
   const { $ref, allOf, anyOf, oneOf } = schema as { $ref?: string } & Partial<Record<Combining, Schema[]>>;
   if ($ref !== undefined) {
     const found = definitions[$ref.split('/').at(-1) as string];

@@ -125,7 +125,7 @@ export function ownerOf(shard: string, processes: readonly MillraceProcess[]): M
     const epoch = servingEpochOf(candidate, shard);
     if (epoch > highest) [owner, highest] = [candidate, epoch];
   }
-  if (owner === undefined) throw new Error(`nobody serves ${shard}`);
+  if (owner === undefined) throw new Error(`no process serves ${shard}`);
   return owner;
 }
 

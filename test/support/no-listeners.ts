@@ -6,6 +6,6 @@ export const NO_LISTENERS: Pick<KvPlanePorts, 'activation' | 'permissionsOf' | '
   permissionsOf: (user) => ({ user, refusal: () => undefined, mayReach: () => true, keyPatterns: ['~*'] }),
   deliver: () => {},
   history: () => {
-    throw new Error('nothing is built again here');
+    throw new Error('this plane has no rebuilds');
   },
 };

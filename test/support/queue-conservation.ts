@@ -9,8 +9,8 @@
  *  QCO5 no queue or flow-control key has more open calls than its parallelism; calls of a dead or frozen process do
  *       not count
  *  QCO6 no key starts more calls than its rate allows, for any position of the windows
- *  QCO7 a queue with a parallelism of one delivers in the order of acceptance, each message before its callbacks and
- *       the next message
+ *  QCO7 a queue with a parallelism of one delivers in the order of acceptance, and a message's callbacks before the
+ *       next message
  *  QCO8 every call has a valid signature of its URL and body
  *  QCO9 the outcome of a message with callbacks is sent, once for each attempt
  */

@@ -98,7 +98,7 @@ export class QueueSink {
   /** Answers the oldest held call; the others stay held. */
   releaseOne(path: string): void {
     const call = this.#calls.get(path)?.find(({ isAnswered }) => !isAnswered);
-    if (call === undefined) throw new Error(`nothing waits at ${path}`);
+    if (call === undefined) throw new Error(`no call is held at ${path}`);
     this.#reply(path, call);
   }
 

@@ -8,8 +8,8 @@ import type { QueueProcess } from './queue-process.js';
 /** The wait for read models, which catch up before they answer. */
 const CAUGHT_UP_TIMEOUT_MS = 60_000;
 /**
- * Small limits, so that kills happen during and after snapshots; long timeouts, so that a busy machine does not count
- * as a fault.
+ * Few entries per snapshot, so that kills happen during and after snapshots; a long limit for outdated permissions,
+ * so that a busy machine does not count as a fault.
  */
 export const KILLED_ENVIRONMENT: Environment = {
   MILLRACE_SNAPSHOT_ENTRIES: '150',

@@ -35,7 +35,7 @@ export function interpreter(facts: InterpreterFacts): Invokable {
 }
 
 type Invokable = ReturnType<typeof createWorkflow<Program, readonly unknown[]>>;
-/** Thrown or returned to end the function early. */
+/** Returned to end the function early. */
 const OVER = Symbol('over');
 
 class Interpretation {

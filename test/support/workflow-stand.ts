@@ -72,7 +72,7 @@ export class WorkflowStand {
     return this.queue.sink;
   }
 
-  /** Stops its own servers; the sink may be shared. */
+  /** Stops only its own process and servers, because a shared stand may be in use. */
   async stop(): Promise<void> {
     await this.queue.millrace.kill('SIGKILL');
     await this.sink.close();

@@ -38,7 +38,7 @@ async function follow(order: Order): Promise<void> {
       await attackOf(title).undo?.(attacker as Attacker);
       return;
     case 'go-on':
-      throw new Error('not something to do');
+      throw new Error('go-on is handled before this function');
   }
 }
 

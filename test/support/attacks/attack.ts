@@ -39,5 +39,5 @@ export async function untilRefused(
     const reply = await client.call(words(at)).catch((error: Error) => `-${error.message}`);
     if (reply.startsWith('-')) return reply;
   }
-  throw new Error(`${most} of them were taken`);
+  throw new Error(`none of ${most} commands was refused`);
 }

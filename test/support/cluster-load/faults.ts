@@ -272,7 +272,7 @@ async function fillDisk({ stand }: FaultParts): Promise<StruckFault> {
       () => true,
       () => false,
     );
-    if (isWell) throw new Error('it stores yet');
+    if (isWell) throw new Error('the server still reports that it is healthy');
   }, BACK);
   await pause(AWAY_MS);
   stand.nats.disk?.makeRoom();

@@ -71,9 +71,9 @@ export async function calm(stand: ClusterStand, load: ClusterLoad): Promise<void
     const failed = last.find(({ kind }) => kind !== 'done');
     if (failed !== undefined) throw new Error(`not calm: ${JSON.stringify(failed)}`);
     const silent = shards.find((shard) => !last.some((outcome) => outcome.shard === shard));
-    if (silent !== undefined) throw new Error(`not calm: nothing is done of ${silent}`);
+    if (silent !== undefined) throw new Error(`not calm: no successful call to shard ${silent}`);
     const deaf = stand.databases.find(({ shard }) => !last.some((one) => one.verb === HEARD && one.shard === shard));
-    if (deaf !== undefined) throw new Error(`not calm: nothing is heard of ${deaf.shard}`);
+    if (deaf !== undefined) throw new Error(`not calm: no message received from shard ${deaf.shard}`);
   }, CALM);
 }
 
