@@ -60,7 +60,7 @@ describe('a database during a restore with a killed owner', function () {
       if (size === 1) {
         found.before += 1;
         expect(await kv.ask('GET', 'round')).to.equal(String(round));
-        expect(wasAnswered, 'what was answered is gone').to.equal(false);
+        expect(wasAnswered, 'an acknowledged replacement is gone').to.equal(false);
       } else {
         found.after += 1;
         expect(size).to.equal(KEYS);

@@ -140,7 +140,7 @@ describe('a process with a bad network to its NATS', function () {
     expect(ownershipViolations(await journal.entries(SHARD))).to.deep.equal([]);
     expect(await journal.findings(SHARD)).to.deep.equal([]);
     expect(recorded).to.be.greaterThan(FAULTS * 5);
-    expect(counts.unknown + open, 'operations whose outcome nobody could tell').to.be.greaterThan(0);
+    expect(counts.unknown + open, 'operations with an unknown outcome').to.be.greaterThan(0);
   });
 
   function throughProxy(kvPort: string): Record<string, string> {

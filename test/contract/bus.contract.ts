@@ -254,7 +254,7 @@ async function failureOf(promise: Promise<unknown>): Promise<MillraceError> {
     () => 'it succeeded',
     (error: unknown) => error,
   );
-  if (!isMillraceError(outcome)) throw new Error(`a failure of ours was due, not: ${String(outcome)}`);
+  if (!isMillraceError(outcome)) throw new Error(`expected a MillraceError, not: ${String(outcome)}`);
   return outcome;
 }
 

@@ -364,7 +364,7 @@ async function fails(promise: Promise<unknown>): Promise<unknown> {
     () => 'it succeeded',
     (error: unknown) => error,
   );
-  expect(isMillraceError(outcome), `a failure of ours was due, not: ${String(outcome)}`).to.equal(true);
+  expect(isMillraceError(outcome), `expected a MillraceError, not: ${String(outcome)}`).to.equal(true);
   return outcome;
 }
 

@@ -120,7 +120,7 @@ describe('users of the nats-servers, one for each role', function () {
   it('need no further rights while the control stream does not answer', async () => {
     const led = await Promise.all(nats.nodes.map((node) => node.streamsLed()));
     const leader = nats.nodes[led.findIndex((streams) => streams.includes('CONTROL'))];
-    if (leader === undefined) throw new Error('nobody leads the control stream');
+    if (leader === undefined) throw new Error('no server leads the control stream');
     leader.freeze();
     // Shorter than the election of another leader, and longer than half the permitted age of a copy.
     await pause(2000);

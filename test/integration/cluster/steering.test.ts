@@ -84,7 +84,7 @@ describe('millrace cluster, with three processes', function () {
     }
     expect(shown.shards.map(({ shard }) => shard)).to.deep.equal(SHARDS);
     const written = shown.shards.filter(({ lastStoreMs = 0 }) => lastStoreMs > 0);
-    expect(written.length, 'somebody has stored something').to.be.greaterThan(0);
+    expect(written.length, 'shards with a stored entry').to.be.greaterThan(0);
     expect(shown.servers).to.have.length(1);
     expect(shown.servers[0]).to.include({ state: 'well', hasSyncAlways: true });
     expect(shown.streams.map(({ stream }) => stream)).to.include.members([...SHARDS, 'METER', 'leases', 'snapshots']);

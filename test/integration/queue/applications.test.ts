@@ -274,7 +274,7 @@ describe('applications', function () {
     });
     after(async () => ok(await queue.delete('/v2/destinations/rules')));
 
-    it('is shown, told to owner and customer, and the customer enables it with its missed messages', async () => {
+    it('is shown and reported to owner and customer, and the customer enables it with its missed messages', async () => {
       const customer = queue.sink.path('customer');
       ok(await queue.patch(`/v2/apps/${app}`, { body: { notifyUrl: queue.sink.url(customer) } }));
       const endpoint = await add();

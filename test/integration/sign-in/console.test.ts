@@ -275,7 +275,7 @@ describe('signing in with an identity provider', function () {
     expect([other.code, other.stderr]).to.deep.equal([1, 'millrace: give --provider with one of sso\n']);
   });
 
-  it('keys sign in while the provider fails, and sessions of the provider go on', async () => {
+  it('keys sign in while the provider fails, and sessions of the provider continue', async () => {
     const { cookie } = await signIn('carl');
     provider.instead = () => ({ status: 503, body: '{}' });
     const body = JSON.stringify({ email: EMAIL, key: KEY });

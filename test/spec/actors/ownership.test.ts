@@ -328,7 +328,7 @@ describe('placement', () => {
   const shards = Array.from({ length: 64 }, (_, i) => `KV_${i}` as ShardName);
   const sessions = ['node-a', 'node-b', 'node-c', 'node-d'] as SessionId[];
 
-  it('does not depend on the order in which the processes are heard', () => {
+  it('does not depend on the order in which messages of the processes arrive', () => {
     for (const shard of shards) {
       expect(rendezvousOwner(shard, [...sessions].reverse())).to.equal(rendezvousOwner(shard, sessions));
     }

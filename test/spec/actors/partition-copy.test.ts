@@ -333,7 +333,7 @@ describe('the copy of a database to other partitions', () => {
       expect(await sizes(NEW)).to.equal(43);
     });
 
-    it('abandons a change that cannot succeed: the old partitions go on, the new ones are empty (PCH2, PCH3)', async () => {
+    it('abandons a change that cannot succeed: the old partitions stay in use, the new ones are empty (PCH2, PCH3)', async () => {
       before = async ({ commands: [words] }) => {
         if (words?.[0] === 'fill') throw new MillraceError('STORAGE_FULL', 'no memory for the keys');
       };
@@ -343,7 +343,7 @@ describe('the copy of a database to other partitions', () => {
       expect(steps.slice(-4)).to.deep.equal(['open', 'empty', 'empty', 'empty']);
     });
 
-    it('is cancelled before the switch: the old partitions go on', async () => {
+    it('is cancelled before the switch: the old partitions stay in use', async () => {
       before = async ({ commands: [words] }) => {
         const attempt = changeNow()?.attempt ?? 0;
         const cancel = { type: 'AdvancePartitions', database: DATABASE, attempt, percent: 0 } as const;

@@ -155,7 +155,7 @@ describe('the relay of a trigger', () => {
     expect(again.ids).to.deep.equal(queue.ids);
   });
 
-  it('sends a refused change again until it is taken, and tells the reason and the lag (TRL3)', async () => {
+  it('sends a refused change again until it is accepted, and reports the reason and the lag (TRL3)', async () => {
     const actor = await stand.serving();
     const full: QueueReply = { type: 'Rejected', reason: 'FULL', message: 'the account is full' };
     queue.refusals.push(full, full, full, full);
@@ -218,7 +218,7 @@ describe('the relay of a trigger', () => {
     expect(queue.lines).to.deep.equal(['set SET k1 a', 'set SET k2 b', 'set SET k1 later']);
   });
 
-  it('its feed goes on in the next layout, also one that was opened before the switch, and a moment has its layout', async () => {
+  it('its feed continues in the next layout, also one that was opened before the switch, and a moment has its layout', async () => {
     const actor = await stand.serving();
     const ask = async (partition: PartitionName, words: string[], mode?: 'transfer') => {
       stand.ask(actor, { partition, commands: [words], ...(mode && { mode }) });
@@ -271,7 +271,7 @@ describe('the relay of a trigger', () => {
     expect(Math.floor(position / 65_536)).to.equal(await end());
   });
 
-  it('is lost when the history is shorter than its lag, and goes on from a later moment', async () => {
+  it('is lost when the history is shorter than its lag, and continues from a later moment', async () => {
     const actor = await stand.serving();
     stand.send(actor, 'SET k1 a');
     await stand.settle();

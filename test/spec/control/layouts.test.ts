@@ -149,7 +149,7 @@ describe('AdvancePartitions', () => {
       );
   });
 
-  it('gives each copy a higher number, after which the former one can do nothing (LAY2)', () => {
+  it('gives each copy a higher number, after which the former one has no effect (LAY2)', () => {
     const again = layoutSet(0, 1, change('copying', NOW_MS + 1));
     given(...READY, COPYING)
       .when(advance('attempt', NOW_MS))

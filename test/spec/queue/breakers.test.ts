@@ -311,7 +311,7 @@ describe('queue: circuit breakers of destinations', () => {
     });
   });
 
-  it('a queue with order goes on with other destinations, and keeps the order of each', () => {
+  it('a queue with order continues with other destinations, and keeps the order of each', () => {
     const queue = opened(guarded());
     const ofQueue = { queueName: 'q' };
     queue.publish(item('a', ofQueue), item('b', { ...ofQueue, url: 'https://b.example/' }), item('c', ofQueue));

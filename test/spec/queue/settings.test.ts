@@ -265,7 +265,7 @@ describe('the settings of a publish', () => {
         /^svc-flow-control-value can only be given with a flow-control key$/,
       ],
       [
-        'limits that limit nothing',
+        'flow control without a limit',
         { 'svc-flow-control-key': 'k', 'svc-flow-control-value': 'period=1s' },
         /^svc-flow-control-value: parallelism or rate is required$/,
       ],

@@ -94,7 +94,7 @@ const CASES: readonly (readonly [name: string, command: QueueCommand, events: re
   ],
   ['the outcome of a call', outcome('r#c2', 200), ['accepted r#c2 result', 'delivered r#c2']],
   [
-    'the end of a call that nobody answers',
+    'the end of a call without an answer',
     outcome('r#c2', 500),
     ['accepted r#c2 result', 'failed r#c2, for good', 'gave up r#c2'],
   ],
@@ -125,7 +125,7 @@ describe('workflow: commands that change several runs in one turn', () => {
       const flow = world();
       const { engine, context, journal } = flow.queue;
       const reply = engine.execute(command, context, (event) => journal.push(event));
-      expect(reply, 'an answer at once').to.have.property('type').that.does.not.equal('Rejected');
+      expect(reply, 'an immediate answer').to.have.property('type').that.does.not.equal('Rejected');
       expect(flow.news()).to.deep.equal(events);
       expect(flow.replayed().queue.digest()).to.equal(flow.queue.digest());
       expect(flow.rebuilt().queue.digest()).to.equal(flow.queue.digest());

@@ -75,7 +75,7 @@ describe('subscriptions of a database whose partitions are changed', () => {
     expect(Object.keys(listeners())).to.deep.equal(OLD);
   });
 
-  it('to cached values are told after the switch that all may have changed (KH5)', async () => {
+  it('to cached values receive an invalidation of all keys after the switch (KH5)', async () => {
     await hear('invalidation', '');
     await changeTo(...OLD, ...NEW);
     expect(events).to.deep.equal([]);

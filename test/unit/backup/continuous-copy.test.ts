@@ -174,7 +174,7 @@ describe('backup: a continuous copy', () => {
     expect(await stand.digest(third)).to.equal(digestOf('SET a 3'));
   });
 
-  it('has no round of a process that ended at any of its files, and goes on after it', async () => {
+  it('has no round of a process that ended at any of its files, and continues after it', async () => {
     await stand.round(stand.copier());
     for (let written = 0; written < 3; written += 1) {
       const before = await stand.digest();
@@ -193,7 +193,7 @@ describe('backup: a continuous copy', () => {
     }
   });
 
-  it('tells a failure, and has the writes of that time after the next round', async () => {
+  it('reports a failure, and has the writes of that time after the next round', async () => {
     const copier = stand.copier();
     await stand.round(copier);
     const untilMs = stand.news.at(-1)?.untilMs;

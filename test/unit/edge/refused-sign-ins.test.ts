@@ -40,7 +40,7 @@ describe('refused sign-ins in the audit log', () => {
     expect(auditActionText(notes()[0]?.action ?? 0)).to.equal('Refuse Sign-In');
   });
 
-  it('are bounded in an hour, at whose end one line has the number of the others', async () => {
+  it('are bounded in an hour; at its end one line has the number of the others', async () => {
     const { guard, notes, time } = stand();
     const management = guard.of('management');
     for (let at = 0; at < 200; at += 1) management.failed(`192.0.2.${at}`, 'x'.repeat(500));

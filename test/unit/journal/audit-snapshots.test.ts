@@ -241,7 +241,7 @@ describe('the audit of the bodies in snapshots', () => {
     const written = (partition.bodySegments ?? []).find(({ bodies: { object } }) =>
       known.every((earlier) => earlier.bodies.object !== object),
     );
-    expect(written, 'nothing was written anew').to.not.equal(undefined);
+    expect(written, 'no segment was rewritten').to.not.equal(undefined);
     const contents = new Map<number, string>();
     for (let number = written?.firstNumber as number; number <= (written?.lastNumber as number); number += 1) {
       const content = await world

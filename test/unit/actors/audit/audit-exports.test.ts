@@ -117,7 +117,7 @@ describe('the export of the audit log to a URL', () => {
     expect(item?.destination).to.include({ kind: 'url', url: URL });
   });
 
-  it('continues without a repetition when the answer of the queue is lost and another process goes on', async () => {
+  it('continues without a repetition when the answer of the queue is lost and another process continues', async () => {
     await control.append(auditNote(1), auditNote(2));
     await control.append(auditNote(3));
     queue.losesAnswers = true;
@@ -149,7 +149,7 @@ describe('the export of the audit log to a URL', () => {
     expect(queue.items.map(({ id, body }) => `${id} ${body.length}`)).to.deep.equal(whole);
   });
 
-  it('waits while the account refuses, tells lag and problem, and then sends', async () => {
+  it('waits while the account refuses, reports the lag and the problem, and then sends', async () => {
     await control.append(auditNote(1, { atMs: Date.now() - 60_000 }));
     queue.refusal = 'the account is full';
     const exporter = start();
@@ -172,7 +172,7 @@ describe('the export of the audit log to a URL', () => {
     expect(exporter.refusalOf(ACCOUNT, 'name-of-a-group')).to.match(/invalid scheme/);
   });
 
-  it('tells the age and the last error of a message that the address has not acknowledged', async () => {
+  it('reports the age and the last error of a message that the address has not acknowledged', async () => {
     await control.append(auditNote(1));
     const exporter = start();
     await untilAccepted(1);
@@ -185,7 +185,7 @@ describe('the export of the audit log to a URL', () => {
     expect((await exporter.lagOf(one)).problem).to.equal('HTTP status 500 of msg_1');
   });
 
-  it('reports notes that the journal has removed, and goes on with the next', async () => {
+  it('reports notes that the journal has removed, and continues with the next', async () => {
     for (let number = 1; number <= 3; number += 1) await control.append(auditNote(number));
     await control.journal.truncateFront(CONTROL_SHARD, 4);
     start();

@@ -143,7 +143,7 @@ describe('files of the audit log', () => {
     expect(await textOf()).to.match(/a remark\n$/);
   });
 
-  it('go on with the first note that the journal still has, and report a gap', async () => {
+  it('continue with the first note that the journal still has, and report a gap', async () => {
     for (let number = 1; number <= 4; number += 1) await control.append(auditNote(number));
     const writer = start();
     await untilWritten(1, 2, 3, 4);

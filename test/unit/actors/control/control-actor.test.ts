@@ -115,7 +115,7 @@ describe('control view', () => {
     view.stop();
   });
 
-  it('does not answer once the journal was silent for too long, and answers again when it is heard', async () => {
+  it('does not answer once the journal was silent for too long, and answers again after a message of it', async () => {
     const installation = await installed();
     const silence: number[] = [];
     const view = installation.newView('edge', (silentForMs) => silence.push(silentForMs));
@@ -221,7 +221,7 @@ describe('control view', () => {
       view.stop();
     });
 
-    it('is fresh again as soon as the journal is heard within that time', async () => {
+    it('is up to date again as soon as a message of the journal arrives within that time', async () => {
       const { installation, view, silence } = await cutOff();
       await installation.time.advance(2000);
       installation.silence(false);

@@ -35,7 +35,7 @@ describe('session records', () => {
     expect(await leases.keys('')).to.deep.equal(['KV_0', 'session.later', 'session.live']);
   });
 
-  it('start a new ten minutes when their process is heard again', async () => {
+  it('start a new ten minutes when a message of their process arrives again', async () => {
     const leases = new MemoryLeaseStore();
     const time = new ManualTime();
     const sweep = new SessionSweep(leases, time);

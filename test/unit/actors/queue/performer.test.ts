@@ -40,7 +40,7 @@ describe('the call of an attempt', () => {
       await stand.perform(1, { method, header, callback: CALLBACK });
       await stand.perform(1, { header });
       expect(stand.sent()).to.deep.equal(['', 'in memory']);
-      expect(signed, 'what is signed is what is sent').to.deep.equal([' undefined', 'in memory undefined']);
+      expect(signed, 'the signed bytes are the sent ones').to.deep.equal([' undefined', 'in memory undefined']);
       const names = stand.http.calls.map(({ headers }) => headers.map(([name]) => name));
       expect(names[0]).to.include('X-Own').and.not.include('Content-Type');
       expect(names[1]).to.include('X-Own').and.include('Content-Type');

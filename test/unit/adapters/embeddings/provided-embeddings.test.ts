@@ -109,7 +109,7 @@ describe('a provider of embeddings', () => {
       'its answer has no list of 1 vectors',
     ],
   ] as const) {
-    it(`that ${what} is told as such, without another try and without the key`, async () => {
+    it(`that ${what} is reported as such, without another try and without the key`, async () => {
       script();
       expect(await made().embed('bge', 2, ['a'])).to.equal(
         `the provider of embeddings has not embedded the texts: ${reason}`,
@@ -119,7 +119,7 @@ describe('a provider of embeddings', () => {
     });
   }
 
-  it('that is not reachable is told as such', async () => {
+  it('that is not reachable is reported as such', async () => {
     const closed = http.createServer();
     await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
     const { port } = closed.address() as AddressInfo;

@@ -62,7 +62,7 @@ describe('a retry-delay expression', () => {
     ['exp()', 'expected a number, retried, a function or ( at character 5'],
   ];
   for (const [text, reason] of refusals) {
-    it(`${text || 'nothing'} is refused: ${reason}`, () => expect(refusalOf(text)).to.equal(reason));
+    it(`${text || 'an empty text'} is refused: ${reason}`, () => expect(refusalOf(text)).to.equal(reason));
   }
 
   it('has at most 256 characters', () => {

@@ -81,7 +81,7 @@ describe('a flow-control value', () => {
     [`${'x'.repeat(50)}=1`, `unknown limit "${'x'.repeat(40)}…"`],
   ];
   for (const [value, reason] of refused) {
-    it(`${value || 'nothing'} is refused: ${reason}`, () => expect(limitsOf(value)).to.equal(reason));
+    it(`${value || 'an empty value'} is refused: ${reason}`, () => expect(limitsOf(value)).to.equal(reason));
   }
 
   it('requires a key of at most 256 bytes', () => {
