@@ -15,6 +15,7 @@ import {
 import { MAX_REPLACEMENT_BYTES, PartitionRemoval } from '../actors/kv-shard/index.js';
 import { SessionSweep } from '../actors/runtime/index.js';
 import { placeOptionsOf } from '../adapters/backups/index.js';
+import { lockAuditDir } from '../adapters/nats/embedded/index.js';
 import { AuditDirectory, JobProcesses, keyIdOf, VERSION } from '../adapters/node/index.js';
 import type { CopyNews } from '../journal/backup/index.js';
 import { type CopyJob, copiedParts } from './copy-installation.js';
@@ -58,7 +59,8 @@ export function registerDuties(c: DependencyContainer): void {
   if (auditDir !== undefined) {
     tokens.once(c, tokens.AUDIT_FILES, () => {
       const isOwner = () => c.resolve(tokens.CONTROL).isOwner();
-      return new AuditFileWriter({ ...tokens.portsOf(c), files: new AuditDirectory(auditDir), isOwner });
+      const files = new AuditDirectory(auditDir, () => lockAuditDir(auditDir));
+      return new AuditFileWriter({ ...tokens.portsOf(c), files, isOwner });
     });
   }
   tokens.once(c, tokens.REMOVAL, () => {
@@ -81,10 +83,8 @@ export async function startDuties(c: DependencyContainer): Promise<void> {
   life.atEnd(() => removal.stop());
   const isOwner = () => control.isOwner();
   const shared = { state: () => control.view.state, isOwner, clock, timers, log };
-  const copy = tokens.ifRegistered(c, tokens.INSTALLATION_COPY);
-  if (copy !== undefined) await life.run(copy);
-  const auditFiles = tokens.ifRegistered(c, tokens.AUDIT_FILES);
-  if (auditFiles !== undefined) await life.run(auditFiles);
+  const exports = [tokens.ifRegistered(c, tokens.INSTALLATION_COPY), tokens.ifRegistered(c, tokens.AUDIT_FILES)];
+  for (const one of exports) if (one !== undefined) await life.run(one);
   await life.run(new DailyBackups({ ...shared, control: control.client, backups: keeper }));
   await life.run(new DeletedData({ ...shared, removal }));
   const gateway = c.resolve(tokens.GATEWAY);

@@ -3,18 +3,20 @@
  *
  *  AF1 a line is complete or absent: a part of a line at the end of the newest file is removed
  *  AF2 appended lines are synced before `append` resolves
- *  AF3 `append` refuses when another process has written since `newest`
+ *  AF3 one process has the files from `newest` until `release` or its end; `append` refuses when another program has written
  */
 export interface AuditFiles {
   /** As in messages. */
   readonly label: string;
   /**
-   * The last line of all files, after the removal of a part of a line. Called before the first `append` and after every
-   * failure. @throws the error of the file system
+   * Takes the files, and returns the last line of all, after the removal of a part of a line. Called before the first
+   * `append` and after every failure. @throws CONFLICT while another process has them; the error of the file system
    */
   newest(): Promise<NewestLine | undefined>;
   /** @param lines  each with its line feed. @throws CONFLICT (AF3); the error of the file system, which may leave a part of the lines */
   append(day: string, lines: string): Promise<void>;
+  /** Gives the files to the next process. */
+  release(): void;
 }
 
 export interface NewestLine {

@@ -70,6 +70,7 @@ export class AuditFileWriter implements AuditWatch {
     const running = new AbortController();
     this.#running = running;
     this.#over = this.#follow(running.signal).finally(() => {
+      this.ports.files.release();
       this.#running = undefined;
       this.#waitingSinceMs = undefined;
       this.#failure = undefined;

@@ -14,10 +14,17 @@ export class AuditDirectory implements AuditFiles {
   /** The newest file, and its size after the last write of this process. */
   #known: { day: string; bytes: number } | undefined;
 
-  constructor(readonly label: string) {}
+  #lock: { release(): void } | undefined;
+
+  /** @param lock  excludes all other processes from the directory. @throws CONFLICT when one of them has it */
+  constructor(
+    readonly label: string,
+    private readonly lock: () => Promise<{ release(): void }>,
+  ) {}
 
   async newest(): Promise<NewestLine | undefined> {
     await ensureDirectory(this.label);
+    this.#lock ??= await this.lock();
     this.#known = undefined;
     for (const day of await this.#days()) {
       const file = await open(this.#pathOf(day), 'r+');
@@ -47,6 +54,11 @@ export class AuditDirectory implements AuditFiles {
     if (isNew) await syncDirectory(this.label);
   }
 
+  release(): void {
+    this.#lock?.release();
+    this.#lock = undefined;
+  }
+
   async #open(day: string, isNew: boolean): Promise<FileHandle> {
     try {
       return await open(this.#pathOf(day), isNew ? 'ax' : 'a', PRIVATE_FILE);
@@ -67,7 +79,7 @@ export class AuditDirectory implements AuditFiles {
   }
 
   #written(): MillraceError {
-    return new MillraceError('CONFLICT', `another process has written to ${this.label}`);
+    return new MillraceError('CONFLICT', `another program has written to ${this.label}`);
   }
 }
 

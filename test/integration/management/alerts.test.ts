@@ -196,6 +196,16 @@ describe('alert rules and audit log of a running process', () => {
     });
   });
 
+  it('a second installation leaves the files of the audit log alone while the first one has them', async () => {
+    const before = await writtenNotes();
+    const other = await startMillrace({ env });
+    await eventually(() => expect(other.stderr()).to.include(`${auditDir} is in use by process `));
+    await manage('POST', '/v2/alerts', { name: 'written', kind: 'dead-letters', threshold: 1000 });
+    await eventually(async () => expect(await writtenNotes()).to.have.lengthOf(before.length + 1));
+    await other.kill('SIGKILL');
+    expect((await writtenNotes()).slice(0, -1)).to.deep.equal(before);
+  });
+
   it('millrace audit-export sets the address, shows its last error, and ends the export', async () => {
     const path = sink.path('refusing');
     sink.answer(path, { status: 500 });
@@ -218,11 +228,11 @@ describe('alert rules and audit log of a running process', () => {
     await eventually(async () => expect(await manage('GET', '/v2/auditlogs/export')).to.have.property('problem'));
     expect(await cli()).to.match(/^last error +.*500/m);
     expect(await cli('--remove')).to.equal('the audit log is no longer exported\n');
-    expect(await cli()).to.equal('the audit log is not exported\n');
+    expect(await manage('GET', '/v2/auditlogs/export')).to.include({ url: '' });
   });
 
   async function writtenNotes(): Promise<string[]> {
-    const names = (await readdir(auditDir)).sort();
+    const names = (await readdir(auditDir)).filter((name) => name.endsWith('.jsonl')).sort();
     const texts = await Promise.all(names.map((name) => readFile(join(auditDir, name), 'utf8')));
     return texts.join('').split('\n').slice(0, -1);
   }

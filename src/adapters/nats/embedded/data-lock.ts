@@ -1,5 +1,5 @@
 /**
- * The data directory's lock: at most one process of this machine uses the directory, and the operating
+ * The lock of a directory: at most one process of this machine uses the directory, and the operating
  * system releases the lock when that process ends.
  *
  *  DL1 The lock belongs to the open file, which only this process keeps open. `flock(1)` takes it through
@@ -24,21 +24,30 @@ export interface DataLock {
   release(): void;
 }
 
+interface LockedAs {
+  /** In errors. */
+  readonly name: string;
+  readonly setting: string;
+}
+
+const DATA: LockedAs = { name: 'the data directory', setting: 'MILLRACE_DATA_DIR' };
+const AUDIT: LockedAs = { name: 'the directory of the audit log', setting: 'MILLRACE_AUDIT_DIR' };
+
 /**
  * Makes `dir` when it is missing and locks it.
  * @throws MillraceError CONFLICT when another process has it, BAD_CONFIG when it cannot be locked at all
  */
-export async function lockDataDir(dir: string, flock = 'flock'): Promise<DataLock> {
+async function lockDirectory(dir: string, as: LockedAs, flock = 'flock'): Promise<DataLock> {
   const path = join(dir, 'lock');
-  const descriptor = openLockFile(dir, path);
+  const descriptor = openLockFile(dir, path, as.setting);
   try {
-    const result = await take(flock, descriptor, dir);
+    const result = await take(flock, descriptor, `${as.name} ${dir}`);
     if (result.exitCode === HELD && result.stderr.trim() === '') {
       const holder = readFileSync(path, 'utf8').trim();
-      throw new MillraceError('CONFLICT', `the data directory ${dir} is in use by ${describeHolder(holder)}`, { dir });
+      throw new MillraceError('CONFLICT', `${as.name} ${dir} is in use by ${describeHolder(holder)}`, { dir });
     }
     if (result.timedOut || result.exitCode !== 0) {
-      throw new MillraceError('BAD_CONFIG', `the data directory ${dir} cannot be locked: ${lastWords(result)}`, {
+      throw new MillraceError('BAD_CONFIG', `${as.name} ${dir} cannot be locked: ${lastWords(result)}`, {
         dir,
       });
     }
@@ -58,23 +67,32 @@ export async function lockDataDir(dir: string, flock = 'flock'): Promise<DataLoc
   };
 }
 
-function openLockFile(dir: string, path: string): number {
+export function lockDataDir(dir: string, flock?: string): Promise<DataLock> {
+  return lockDirectory(dir, DATA, flock);
+}
+
+/** Of the files of the audit log. */
+export function lockAuditDir(dir: string): Promise<DataLock> {
+  return lockDirectory(dir, AUDIT);
+}
+
+function openLockFile(dir: string, path: string, setting: string): number {
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     return openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
   } catch (cause) {
-    throw new MillraceError('BAD_CONFIG', `MILLRACE_DATA_DIR: ${dir} cannot be used`, { dir }, cause);
+    throw new MillraceError('BAD_CONFIG', `${setting}: ${dir} cannot be used`, { dir }, cause);
   }
 }
 
-async function take(flock: string, descriptor: number, dir: string): Promise<RunResult> {
+async function take(flock: string, descriptor: number, what: string): Promise<RunResult> {
   try {
     return await runBounded(flock, ['-n', '3'], { timeoutMs: FLOCK_TIMEOUT_MS, descriptor3: descriptor });
   } catch (cause) {
     throw new MillraceError(
       'BAD_CONFIG',
-      `the data directory ${dir} cannot be locked: the program flock (package util-linux) is needed`,
-      { dir },
+      `${what} cannot be locked: the program flock (package util-linux) is needed`,
+      {},
       cause,
     );
   }

@@ -1,5 +1,5 @@
 /** The embedded nats-server: finding the binary, locking the data directory, running it. */
-export { type DataLock, lockDataDir } from './data-lock.js';
+export { type DataLock, lockAuditDir, lockDataDir } from './data-lock.js';
 export {
   type EmbeddedServer,
   type EmbeddedServerOptions,

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { AuditFileWriter } from '../../../../src/actors/audit/index.js';
+import { lockAuditDir } from '../../../../src/adapters/nats/embedded/index.js';
 import { AuditDirectory } from '../../../../src/adapters/node/index.js';
 import { UNWATCHED } from '../../../../src/ports/index.js';
 import { CONTROL_SHARD } from '../../../../src/protocol/index.js';
@@ -37,7 +38,9 @@ describe('files of the audit log', () => {
     await rm(directory, { recursive: true });
   });
 
-  function start(files = new AuditDirectory(directory)): AuditFileWriter {
+  const filesHere = () => new AuditDirectory(directory, () => lockAuditDir(directory));
+
+  function start(files = filesHere()): AuditFileWriter {
     const { journal } = control;
     const ports = { journal, files, clock: realTime, timers: realTime, log, metrics: UNWATCHED };
     const writer = new AuditFileWriter({ ...ports, isOwner: () => true });
@@ -49,7 +52,7 @@ describe('files of the audit log', () => {
   const textOf = (name = NOVEMBER) => readFile(join(directory, name), 'utf8');
   async function lines(): Promise<Line[]> {
     const all: Line[] = [];
-    for (const name of (await readdir(directory)).sort()) {
+    for (const name of (await readdir(directory)).filter((one) => one !== 'lock').sort()) {
       for (const line of (await textOf(name)).split('\n').slice(0, -1)) all.push(JSON.parse(line));
     }
     return all;
@@ -65,7 +68,7 @@ describe('files of the audit log', () => {
     await untilWritten(1, 2);
     await control.append(auditNote(3, { atMs: NOON_MS + DAY_MS }));
     await untilWritten(1, 2, 3);
-    expect(await readdir(directory)).to.have.members([NOVEMBER, DECEMBER]);
+    expect(await readdir(directory)).to.have.members([NOVEMBER, DECEMBER, 'lock']);
     expect(JSON.parse(await textOf())).to.include({
       log_id: '00000000-0000-8000-8a0d-000000000001',
       actor: 'ada@example.com',
@@ -106,12 +109,13 @@ describe('files of the audit log', () => {
   });
 
   it('are written again, with a log line and a failure that alerts see, after the disk was full', async () => {
-    const files = new AuditDirectory(directory);
+    const files = filesHere();
     let isFull = true;
     const write = (day: string, text: string) => files.append(day, text);
     const full = {
       label: directory,
       newest: () => files.newest(),
+      release: () => files.release(),
       append: async (day: string, text: string) => {
         if (!isFull) return write(day, text);
         await write(day, text.slice(0, 100));
@@ -156,22 +160,31 @@ describe('files of the audit log', () => {
     await eventually(() => expect(log.lines).to.deep.equal([{ level: 'error', event: 'audit-files.gap', fields }]));
   });
 
-  it('are not written by a second process that has read an earlier end', async () => {
-    const [one, other] = [new AuditDirectory(directory), new AuditDirectory(directory)];
-    expect(await one.newest()).to.equal(undefined);
-    expect(await other.newest()).to.equal(undefined);
-    await one.append('2026-11-30', 'a\n');
-    const refused = async () => {
-      try {
-        await other.append('2026-11-30', 'b\n');
-        return 'written';
-      } catch (error) {
-        return (error as Error).message;
-      }
-    };
-    expect(await refused()).to.match(/another process has written/);
-    expect(await other.newest()).to.deep.equal({ day: '2026-11-30', text: 'a' });
-    await one.append('2026-11-30', 'c\n');
-    expect(await refused()).to.match(/another process has written/);
+  it('are written by one of two owners at a time, and the other continues without a gap or a repetition', async () => {
+    await control.append(auditNote(1));
+    const first = start();
+    await untilWritten(1);
+    const second = start();
+    const inUse = new RegExp(`in use by process ${process.pid}`);
+    await eventually(() => expect(second.failure()?.cause).to.match(inUse));
+    for (let number = 2; number <= 40; number += 1) await control.append(auditNote(number));
+    const upTo = (last: number) => Array.from({ length: last }, (_, at) => at + 1);
+    await untilWritten(...upTo(40));
+    await first.stop();
+    await control.append(auditNote(41));
+    await untilWritten(...upTo(41));
+    await eventually(() => expect(second.failure()).to.equal(undefined));
+    expect(events()).to.deep.equal(['audit-files.not-written', 'audit-files.continues']);
+  });
+
+  it('are not continued by an append after another program has written', async () => {
+    const files = filesHere();
+    expect(await files.newest()).to.equal(undefined);
+    await files.append('2026-11-30', 'a\n');
+    await appendFile(join(directory, NOVEMBER), 'b\n');
+    const refused = await files.append('2026-11-30', 'c\n').catch((error: Error) => error.message);
+    expect(refused).to.match(/another program has written/);
+    expect(await files.newest()).to.deep.equal({ day: '2026-11-30', text: 'b' });
+    files.release();
   });
 });
