@@ -40,7 +40,9 @@ A secret (its value is masked) may be stored elsewhere. Then the variable names 
 | \`exec:vault kv get -field=token secret/millrace\` | the output of the command line, which \`/bin/sh\` runs; it has ten seconds |
 
 A process reads the places at its start. With several workers, \`millrace reload\` starts workers that read them
-again, without an interruption. A secret that itself begins with one of these words is put into a file.
+again, without an interruption. The secrets under [First start](#first-start) count only then:
+another text later is a warning in the log. The token of the metrics and the secrets of NATS need a restart, and a
+new [encryption key](operations/encryption.md) has its own steps. A secret that itself begins with one of these words is put into a file.
 
 Times are milliseconds and end in \`_MS\`. The smallest accepted ones are for tests on one machine; in
 production the defaults leave room for what NATS and garbage collection do.

@@ -32,7 +32,8 @@ export class WorkersStand {
     readonly program: string,
   ) {}
 
-  static async start(): Promise<WorkersStand> {
+  /** @param more  settings of the stand, in place of its own */
+  static async start(more: Readonly<Record<string, string>> = {}): Promise<WorkersStand> {
     // One after another, in the order in which ports are given.
     const workerPorts = [await freePort(), await freePort()];
     const environment = {
@@ -52,6 +53,7 @@ export class WorkersStand {
       // A long limit, because test machines are busy.
       MILLRACE_REQUEST_HOLD_MS: '30000',
       MILLRACE_SHUTDOWN_MS: '30000',
+      ...more,
     };
     const stand = new WorkersStand(environment, join(await temporaryDirectory(), 'program.mjs'));
     await stand.serve();

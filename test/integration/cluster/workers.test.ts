@@ -1,12 +1,12 @@
 /** MILLRACE_WORKERS: one installation with several processes, on one set of ports. Proves WPO4. */
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from '@upstash/qstash';
 import { expect } from 'chai';
 import { Cluster, Redis as IoRedis } from 'ioredis';
 import { credentialsIn } from '../../support/db-output-reader.js';
 import { eventually } from '../../support/eventually.js';
-import { runMillrace, temporaryDirectory } from '../../support/millrace-process.js';
+import { runMillrace, TOKEN, temporaryDirectory } from '../../support/millrace-process.js';
 import { QUEUE_TOKEN } from '../../support/queue-process.js';
 import { QueueSink } from '../../support/queue-sink.js';
 import { WorkersStand } from '../../support/workers-stand.js';
@@ -20,10 +20,22 @@ describe('MILLRACE_WORKERS=2', function () {
   this.timeout(300_000);
   let stand: WorkersStand;
   let sink: QueueSink;
+  /** Places of secrets. */
+  let headersFile: string;
+  let tokenFile: string;
 
   before(async () => {
     sink = await QueueSink.listening();
-    stand = await WorkersStand.start();
+    const secrets = await temporaryDirectory();
+    [headersFile, tokenFile] = [join(secrets, 'headers'), join(secrets, 'token')];
+    await writeFile(headersFile, 'collector-key=before\n');
+    await writeFile(tokenFile, `${QUEUE_TOKEN}\n`);
+    stand = await WorkersStand.start({
+      MILLRACE_OTLP_ENDPOINT: sink.origin,
+      MILLRACE_OTLP_HEADERS: `exec:cat ${headersFile}`,
+      MILLRACE_TRACE_RATIO: '0',
+      MILLRACE_QUEUE_TOKEN: `file:${tokenFile}`,
+    });
   });
   after(async () => {
     await stand?.end();
@@ -121,6 +133,31 @@ describe('MILLRACE_WORKERS=2', function () {
       1,
       'millrace: a changed port, host, role, directory, heap or setting of NATS needs a restart of the whole process: the workers stay as they are\n',
     ]);
+  });
+
+  it('millrace reload reads the places of secrets again; a token of the first start stays, with a warning', async () => {
+    const traced = async (key: string) => {
+      const headers = {
+        authorization: `Bearer ${TOKEN}`,
+        traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+      };
+      const answer = await fetch(`${stand.installation.addresses.kv}/set/traced/1`, { headers });
+      expect(answer.status).to.equal(200);
+      const keys = sink.calls('/v1/traces').map(({ headers: sent }) => sent['collector-key']);
+      expect(keys.at(-1)).to.equal(key);
+    };
+    await eventually(() => traced('before'));
+    await writeFile(headersFile, 'collector-key=after\n');
+    await writeFile(tokenFile, 'another-token-of-the-queue-0123456789\n');
+    const before = await stand.workers();
+    const { code, stderr } = await runMillrace(['reload'], stand.environment, { timeoutMs: 250_000 });
+    expect(code, stderr).to.equal(0);
+    expect(await stand.workers())
+      .to.have.length(2)
+      .and.not.include.members(before);
+    await eventually(() => traced('after'));
+    expect(await stand.queue.logs({ count: 1 })).to.have.property('logs');
+    expect(stand.installation.stderr()).to.match(/"event":"first-start.warning",.*MILLRACE_QUEUE_TOKEN/);
   });
 
   it('ends in order at SIGTERM', async () => {
