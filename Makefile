@@ -83,23 +83,27 @@ test-node-%: dist/.built ## test and test-smoke on another release of Node.js: m
 	$(SIDE_BY_SIDE) $(shell nproc) $(if $(filter $(NEWEST_NODE),$*),$(QUICK),$(CALLS_OF_NODE)); failures=$$?; \
 	$(MOCHA) --exit 'dist/test/smoke/*.test.js' && exit $$failures
 
-# Most of these wait for something for half of the time: four lanes keep two cores busy. The tests of clusters are in one lane.
-# Each lane is a process of mocha, because files of workflows share a server. A new folder is in the last lane until it is named.
-INTEGRATION := $(MOCHA) --exit --timeout 60000
-LANE_OF_QUEUES := dist/test/integration/{queue,workflow}/**/*.test.js
-LANE_OF_CLUSTERS := dist/test/integration/{cluster,docs}/**/*.test.js
-LANE_OF_FILES := dist/test/integration/{*.test.js,{resp,disk,delivery}/**/*.test.js}
+# Most of these wait for something for half of the time: four lanes keep two cores busy. Files of workflows share a server, so they are
+# in one process of mocha, and the tests of clusters are in one lane. All other files are shared out over the last two lanes.
+INTEGRATION := dist/test/integration
+LANE_OF_QUEUES := $(INTEGRATION)/{queue,workflow}/**/*.test.js
+LANE_OF_CLUSTERS := $(INTEGRATION)/{{cluster,docs}/**/*.test.js,serve/data-commands.test.js}
+# The longest come first, so that the lanes end at about the same time.
+INTEGRATION_LONGEST := $(patsubst %,$(INTEGRATION)/%.test.js,backup journal-tampering journal-replay interrupted-commands triggers/triggers)
+OF_OTHER_LANES := $(addprefix $(INTEGRATION)/,queue/% workflow/% cluster/% docs/% serve/data-commands.test.js)
+INTEGRATION_OTHERS = $(filter-out $(OF_OTHER_LANES) $(INTEGRATION_LONGEST),$(shell find $(INTEGRATION) -name '*.test.js' | sort))
 test-integration: dist/.built ## against real servers, processes and published client packages
 	infra/fetch-redis.sh
 	@failures=0; lanes=; \
-	$(INTEGRATION) --ignore '$(TIMED_INTEGRATION)' '$(LANE_OF_QUEUES)' & lanes="$$lanes $$!"; \
-	$(INTEGRATION) '$(LANE_OF_CLUSTERS)' & lanes="$$lanes $$!"; \
-	$(INTEGRATION) '$(LANE_OF_FILES)' & lanes="$$lanes $$!"; \
-	$(INTEGRATION) --ignore '$(LANE_OF_QUEUES)' --ignore '$(LANE_OF_CLUSTERS)' --ignore '$(LANE_OF_FILES)' 'dist/test/integration/**/*.test.js' || failures=1; \
+	$(MOCHA) --exit --timeout 60000 --ignore '$(TIMED_INTEGRATION)' '$(LANE_OF_QUEUES)' & lanes="$$lanes $$!"; \
+	$(MOCHA) --exit --timeout 60000 '$(LANE_OF_CLUSTERS)' & lanes="$$lanes $$!"; \
+	$(SIDE_BY_SIDE) 2 --exit --timeout 60000 $(INTEGRATION_LONGEST) $(INTEGRATION_OTHERS) || failures=1; \
 	for lane in $$lanes; do wait $$lane || failures=1; done; exit $$failures
 
+BROWSER_LONGEST := $(patsubst %,dist/test/browser/%.test.js,data-values overview databases queue-parts)
+BROWSER_OTHERS = $(filter-out $(BROWSER_LONGEST),$(wildcard dist/test/browser/*.test.js))
 test-browser: dist/.built ## the console in a real browser, on a real process
-	$(SIDE_BY_SIDE) 2 --exit --timeout 60000 'dist/test/browser/*.test.js'
+	$(SIDE_BY_SIDE) 2 --exit --timeout 60000 $(BROWSER_LONGEST) $(BROWSER_OTHERS)
 
 # These judge times, or need all processors: no other test may run at the same time.
 TIMED_INTEGRATION := dist/test/integration/queue/silent-destinations.test.js
