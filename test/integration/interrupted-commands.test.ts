@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmod, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
@@ -40,38 +40,28 @@ const COMMANDS = [
 
 describe('SIGINT and SIGTERM', function () {
   this.timeout(240_000);
-  let silent: Server;
-  let silentPort: number;
 
-  before(async () => {
-    silent = createServer(() => {}).listen(0, '127.0.0.1');
-    await new Promise((listening) => silent.once('listening', listening));
-    silentPort = (silent.address() as { port: number }).port;
-  });
-  after(async () => {
-    silent.close();
-    await endEverything();
-  });
+  after(endEverything);
 
-  async function environmentOf(servers: string): Promise<Environment> {
-    const { MILLRACE_NATS_SERVER: _, ...environment } = await embeddedEnvironment(await temporaryDirectory());
-    return { ...environment, MILLRACE_NATS_URL: servers };
-  }
-
+  /** @param line `@` is an empty directory, and `silent:` the address of the command's own server */
   async function expectEnds(line: string, env: Environment, signal: 'SIGINT' | 'SIGTERM'): Promise<void> {
     const own = await temporaryDirectory();
-    const child = begun(line.replace('@', own), env);
-    await waitsForAnswer(child);
+    const { server, address } = await silentServer();
+    const connected = new Promise((resolve) => server.once('connection', resolve));
+    const words = line.replace('@', own).replaceAll('silent:', address);
+    const child = begun(words, { ...env, MILLRACE_NATS_URL: `nats://${address}` });
+    await Promise.race([connected, new Promise((ended) => child.once('exit', ended))]);
     const { code, tookMs, told } = await interrupted(child, signal);
+    server.close();
     expect([ENDED_BY[signal], 1, 0], `${line}: ${told}`).to.include(code);
     expect(tookMs, `${line}: ${told}`).to.be.below(ENDS_WITHIN_MS);
   }
 
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     it(`${signal} ends every command that waits for a server that never answers`, async () => {
-      const env = await environmentOf(`nats://127.0.0.1:${silentPort}`);
+      const { MILLRACE_NATS_SERVER: _, ...env } = await embeddedEnvironment(await temporaryDirectory());
       for (const line of COMMANDS) await expectEnds(line, env, signal);
-      await expectEnds(`import redis://127.0.0.1:${silentPort} --to redis://127.0.0.1:${silentPort}`, env, signal);
+      await expectEnds('import redis://silent: --to redis://silent:', env, signal);
       await expectEnds('serve', env, signal);
     });
   }
@@ -112,6 +102,13 @@ describe('SIGINT and SIGTERM', function () {
   });
 });
 
+/** Accepts connections and never answers. */
+async function silentServer(): Promise<{ readonly server: Server; readonly address: string }> {
+  const server = createServer(() => {}).listen(0, '127.0.0.1');
+  await new Promise((listening) => server.once('listening', listening));
+  return { server, address: `127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
 interface Begun extends ChildProcess {
   told: string;
 }
@@ -130,7 +127,7 @@ function begun(line: string, env: Environment): Begun {
   return child;
 }
 
-/** Waits until the command is loaded and has sent its request, which is not visible from outside. */
+/** Waits until the command is loaded and has sent its request, which a server that answers does not show. */
 async function waitsForAnswer(child: Begun): Promise<void> {
   await Promise.race([
     new Promise((ended) => child.once('exit', ended)),
