@@ -62,7 +62,7 @@ export const queueDelayed: Bench = {
   },
 };
 
-/** Delayed ones too, from 64 connections; a first second warms up, and counts among those that are there. */
+/** Publishes delayed messages too, from 64 connections. A first second warms up; its messages are part of the count. */
 async function publishing(millrace: Millrace, sink: Sink): Promise<{ perSecond: number; count: number }> {
   const load = {
     url: millrace.queueUrl,

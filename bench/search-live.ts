@@ -75,7 +75,7 @@ class LiveIndexRun {
     return ['SET', `d:${at}`, JSON.stringify({ text: this.#texts.text(WORDS), n: at })];
   }
 
-  /** Builds the index while SETs go on. */
+  /** Builds the index during SETs. */
   async build(): Promise<Figure[]> {
     const { millrace } = this;
     const alone: number[] = [];

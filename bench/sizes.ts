@@ -1,4 +1,4 @@
-/** How large a run is: as it is documented, or quick (`QUICK=1`). */
+/** The sizes of a run: the documented ones, or small ones (`QUICK=1`). */
 
 /** Small sizes answer in a minute whether everything works; its figures say little. */
 export function sized(full: number, quick: number): number {

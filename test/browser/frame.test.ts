@@ -11,7 +11,7 @@ describe('console: the frame', function () {
   const provider = new IdentityProviderStand();
 
   before(async () => {
-    // The provider is told the address of the console before the process starts.
+    // The provider needs the console's address before the process starts.
     const port = await freePort();
     const origin = `http://127.0.0.1:${port}`;
     await provider.start([`${origin}/console/api/sign-in/sso/callback`]);

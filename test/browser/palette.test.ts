@@ -88,7 +88,7 @@ describe('console: the palette', function () {
       document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '?', bubbles: true }));
     `);
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
-    // The report of the palette's close has come by the end of this frame.
+    // The event of the palette's close arrives before the end of this frame.
     await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
     expect(await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).isVisible()).to.equal(true);
   });

@@ -143,7 +143,7 @@ describe('the embedded default under load', function () {
     signalPid(compactor, 'SIGKILL');
   }
 
-  /** A server that dies too often ends its process, as documented: an operator's supervisor starts it again. */
+  /** A process ends if its server crashes too often, as documented: an operator's supervisor starts it again. */
   async function untilItAnswers(dataDir: string): Promise<void> {
     let hasExited = false;
     void millrace.exited.then(() => {

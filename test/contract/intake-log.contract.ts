@@ -9,12 +9,12 @@ export interface IntakeLogHarness {
   readonly logs: readonly [IntakeLog, IntakeLog];
   /** A new shard for each call, whose intake is empty. */
   freshShard(): Promise<ShardName>;
-  /** The server dies and comes back with its store; absent where there is none. */
+  /** Kills the server and starts it again with its store; absent where there is no server. */
   restart?(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** @param canRestart its harness has a server that can die and come back */
+/** @param canRestart whether its harness has a server that can be killed and started again */
 export function intakeLogContract(name: string, open: () => Promise<IntakeLogHarness>, canRestart = false): void {
   describe(`intake log: ${name}`, () => {
     let harness: IntakeLogHarness;

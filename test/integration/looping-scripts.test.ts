@@ -33,7 +33,7 @@ describe('a process in which four tenants run endless scripts', function () {
       MILLRACE_MGMT_EMAIL: EMAIL,
       MILLRACE_MGMT_KEY: KEY,
       MILLRACE_RESP_PORT: String(respPort),
-      // None ends by itself.
+      // None of these scripts ends without a limit.
       MILLRACE_SCRIPT_MS: '600000',
       MILLRACE_REQUEST_HOLD_MS: '60000',
     });

@@ -35,7 +35,7 @@ function ask(url: string, authorization: string, from: string): Promise<Answer> 
   });
 }
 
-/** Everything that a connection of the native protocol hears until it is closed, or has heard `until`. */
+/** The bytes that a connection of the native protocol receives until it is closed, or until they contain `until`. */
 function say(
   port: number,
   from: string,

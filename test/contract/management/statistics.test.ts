@@ -161,7 +161,7 @@ describe('management API: statistics', () => {
   });
 
   it('of a queue and a database have daily costs that add up to the monthly cost', async () => {
-    // 100 messages a day are 0.00014 dollars, 1000 commands 0.00004: each rounded by itself, the days come to less.
+    // 100 messages a day are 0.00014 dollars, 1000 commands 0.00004. Each is rounded, so the sum of days is smaller.
     const cheap = await new ManagementHarness({
       pricesOf: () => ({
         ...PRICES,

@@ -11,7 +11,7 @@ declare module 'ioredis' {
   }
 }
 
-/** How many times a transaction is tried: as often as others can be in its way here. */
+/** Tries of a transaction: the others here can interfere with it at most this often. */
 const MAX_TRIES = 200;
 
 describe('client package: ioredis on a process', function () {

@@ -6,7 +6,7 @@ import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const ALIAS = { headerWord: 'Upstash', queueWord: 'qstash', kvWord: 'redis' };
 
-/** The published package as it is: only its address and its token are ours. */
+/** The published package, unmodified: only its address and its token are ours. */
 describe('client package: @upstash/redis', () => {
   const face = standOfAllTests(() => new KvEndpointHarness({ aliases: [ALIAS] }).start());
   let redis: Redis;

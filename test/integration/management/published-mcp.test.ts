@@ -110,7 +110,7 @@ describe('management API: the published MCP server', function () {
     expect(JSON.parse(scan[0] ?? '')).to.deep.equal({ result: ['0', []] });
 
     for (const stat_type of ['read_latency_mean', 'write_latency_mean', 'keyspace', 'throughput', 'diskusage']) {
-      // Statistics may be on their way still: the server has just started.
+      // Statistics may be late: the server has just started.
       const asked = () => json('redis_database_get_statistics', { id, period: '1h', stat_type });
       const told = await eventually(asked, { timeoutMs: LISTED_TIMEOUT_MS });
       expect((told.usage_last_5_days as Shown).days).to.have.length(5);

@@ -29,7 +29,7 @@ describe('millrace: the commands for keys, messages and runs', function () {
       let body = '';
       for await (const piece of request) body += String(piece);
       received.push(`${request.method} ${request.url} ${request.headers['x-kind'] ?? ''} ${body}`);
-      // The endpoint of a run that is still under way.
+      // The endpoint of a run that has not ended.
       if (request.url === '/flow') return;
       response.writeHead(request.url === '/broken' && !mayAnswer ? 500 : 200).end();
     });

@@ -46,7 +46,7 @@ describe('millrace dev and demo', function () {
       let body = '';
       for await (const piece of request) body += String(piece);
       received.push({ url: request.url ?? '', body, headers: request.headers });
-      // `/slow` has no answer: it is under way for as long as the process lives.
+      // `/slow` never answers, so its request stays open while the process runs.
       if (request.url !== '/slow') response.end('seen');
     });
     await new Promise<void>((done) => receiver.listen(0, '127.0.0.1', done));

@@ -43,7 +43,7 @@ describe('large values of workflows', function () {
     expect(messagesOf(id)).to.have.length(count);
     return id;
   };
-  /** A request that the load of the machine made fail is there twice. */
+  /** Requests by message id: one that failed because of the machine's load is repeated, and counts once. */
   const postsOf = (id: string) => [
     ...new Map(stand.posts(id).map((post) => [post.headers['upstash-message-id'], post])).values(),
   ];

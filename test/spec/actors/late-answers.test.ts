@@ -46,7 +46,7 @@ describe('the answer of an old owner that arrives after its successor was asked'
       },
     );
     await pass(50);
-    // Another command hears of the successor; the first one is then sent to it, too.
+    // Another command learns the successor; the first one is then sent to it, too.
     epoch = 2;
     const other = caller.call({ shard: SHARD, body: bytes('other'), isRead: false });
     await pass(10);

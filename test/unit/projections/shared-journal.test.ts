@@ -28,7 +28,7 @@ class SteppedJournal {
     return { first: 1, last: this.last, bytes: 0, holes: 0, createdAt: '' };
   }
 
-  /** @returns is there more for this subscription? */
+  /** @returns whether this subscription has more entries */
   step(index: number): boolean {
     const one = this.open[index];
     if (one === undefined || one.next > this.last) return false;

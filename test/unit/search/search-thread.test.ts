@@ -1,4 +1,4 @@
-/** The thread of the search indexes, when it dies. Proves AN1, AN2. */
+/** The thread of the search indexes, and its crash. Proves AN1, AN2. */
 import { expect } from 'chai';
 import type { Timers } from '../../../src/ports/index.js';
 import { silentLog } from '../../spec/journal/shard-history.js';
