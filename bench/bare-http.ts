@@ -9,7 +9,7 @@ const END_OF_HEAD = '\r\n\r\n';
 const LENGTH = /\r\ncontent-length: *(\d+)/i;
 
 export interface BareMessage {
-  /** From its first line up to the empty one. */
+  /** The lines of the head, from the first one up to the empty one. */
   readonly head: string;
   readonly body: Buffer;
 }

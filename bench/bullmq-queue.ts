@@ -1,4 +1,4 @@
-/** A queue of BullMQ in a redis-server of the bench's own: `appendonly yes`, synced every second as is its default. */
+/** A queue of BullMQ in the bench's own redis-server: `appendonly yes`, synced every second, which is its default. */
 import { spawnSync } from 'node:child_process';
 import { Queue } from 'bullmq';
 import { Child } from './child.js';
@@ -11,7 +11,7 @@ export interface Call {
 }
 
 export const QUEUE = 'calls';
-/** Ours forgets a delivered message too. */
+/** BullMQ removes finished jobs, as our queue forgets delivered messages. */
 export const JOB_OPTIONS = { removeOnComplete: true };
 const WORKER = new URL('./bullmq-worker.js', import.meta.url).pathname;
 const KOA = new URL('./bullmq-koa.js', import.meta.url).pathname;

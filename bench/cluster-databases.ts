@@ -28,7 +28,7 @@ const VERBS = {
   SET: 'wrk.format("POST", path("set"), headers, value)',
 };
 
-/** Microseconds of processor a request. */
+/** Processor time of a request, in microseconds. */
 interface Cost {
   readonly main: number;
   readonly all: number;
@@ -51,7 +51,7 @@ export const clusterDatabases: Bench = {
   },
 };
 
-/** @returns their tokens */
+/** @returns the tokens of the databases */
 export async function makeDatabases(url: string, count: number): Promise<readonly string[]> {
   const [account] = (await managed(url, 'GET', '/v2/msgq/users')) as { id: string }[];
   await managed(url, 'POST', `/v2/msgq/set-plan/${account?.id}`, { plan_name: PLAN });

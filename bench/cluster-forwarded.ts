@@ -21,7 +21,7 @@ const REQUESTS = {
   SET: `return { wrk.format("POST", "/set/key", ${HEADERS}, "${'v'.repeat(64)}") }`,
 } as const;
 
-/** Microseconds a request, of both processes. */
+/** Processor time of both processes for a request, in microseconds. */
 interface Cost {
   readonly perSecond: number;
   readonly mainMicros: number;

@@ -70,7 +70,7 @@ interface Takeover {
   readonly replayMs: number;
 }
 
-/** @returns the medians of some, one after the other */
+/** @returns the medians of several measurements, made one after the other */
 async function takeovers(stand: ClusterStand, shard: string, progress: (line: string) => void): Promise<Takeover> {
   const all: Takeover[] = [];
   for (let round = 1; round <= ROUNDS; round += 1) {

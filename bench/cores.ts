@@ -34,7 +34,7 @@ const VERBS = {
 type Verb = keyof typeof VERBS;
 const VERB_NAMES = Object.keys(VERBS) as Verb[];
 
-/** Microseconds of processor an operation: all processes of Millrace, and its nats-server. */
+/** Processor time of an operation, in microseconds: all processes of Millrace, and its nats-server. */
 interface Cost {
   readonly ours: number;
   readonly nats: number;

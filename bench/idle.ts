@@ -22,7 +22,7 @@ export const idle: Bench = {
       const millrace = await Millrace.create();
       try {
         const readyMs = await millrace.start({ isWatched: false });
-        // The first one reads files that the others find in memory.
+        // The first start reads files from the disk, and later ones find them in memory.
         if (i > 0) startsMs.push(readyMs);
       } finally {
         await millrace.dispose();

@@ -1,4 +1,4 @@
-/** The yardstick of latency: Koa that makes the call before it answers. Argument: URL. Prints `ready <url>`. */
+/** The baseline of latency: Koa that makes the call before it answers. Argument: URL. Prints `ready <url>`. */
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import Koa from 'koa';

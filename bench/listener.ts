@@ -12,7 +12,7 @@ export class Listener {
 
   private constructor(private readonly socket: Socket) {
     socket.setNoDelay(true);
-    // A server that stops is no failure of the bench.
+    // The end of the server is not an error of the bench.
     socket.on('error', () => undefined);
   }
 

@@ -79,7 +79,7 @@ async function underLoad(millrace: Millrace, progress: (line: string) => void): 
   return samples;
 }
 
-/** A snapshot may still be running. */
+/** Waits for a snapshot that may still be running. */
 async function untilQuiet(millrace: Millrace, samples: Sample[]): Promise<void> {
   for (let i = 0; i < 60 && (await millrace.isCompacting()); i += 1) {
     await delay(SAMPLE_MS);
@@ -165,7 +165,7 @@ function figuresOf(
   ];
 }
 
-/** How often the loop was held by ourselves. */
+/** The number of times that our own work blocked the event loop. */
 export function tally(answers: readonly ProbeAnswer[]): string {
   const count = (bound: '5' | '10' | '20') => answers.reduce((sum, { overMs }) => sum + overMs[bound], 0);
   return `over 5 ms ${count('5')} times, over 10 ms ${count('10')}, over 20 ms ${count('20')}`;

@@ -38,7 +38,7 @@ export class Millrace {
   /** Log lines of the current run, parsed. */
   readonly log: { readonly event: string; readonly [field: string]: unknown }[] = [];
   #child: Child | undefined;
-  /** Chosen beforehand: 0 would turn the face off. */
+  /** Chosen beforehand, because port 0 turns the endpoint off. */
   #respPort = 0;
 
   private constructor(readonly directory: string) {}
@@ -124,7 +124,7 @@ export class Millrace {
     return { ...rest, rssBytes: withJobs, rssMaxBytes: Math.max(rssMaxBytes, withJobs) };
   }
 
-  /** Is a compactor there? */
+  /** Whether a compactor runs. */
   async isCompacting(): Promise<boolean> {
     return (await jobProcessesOf(this.pid)).length > 0;
   }
@@ -174,7 +174,7 @@ export class Millrace {
     try {
       this.log.push(JSON.parse(line));
     } catch {
-      // Node's own warnings are no log lines.
+      // Warnings of Node.js are not log lines.
     }
   }
 }

@@ -22,7 +22,7 @@ const OTHER = 'other';
 
 interface Alternative {
   readonly name: string;
-  /** Triggers of another database while it is measured. */
+  /** Triggers of another database during the measurement. */
   readonly triggers?: number;
   readonly ask: (caller: number, key: string) => Promise<unknown>;
 }
@@ -94,7 +94,7 @@ export const outbox: Bench = {
   },
 };
 
-/** @returns their ids */
+/** @returns the ids of the triggers */
 async function makeTriggers(queueUrl: string, count: number): Promise<readonly string[]> {
   const ids: string[] = [];
   const destination = { url: DESTINATION };

@@ -14,7 +14,7 @@ export async function childrenOf(pid: number): Promise<readonly number[]> {
 export async function ranMsOf(pids: readonly number[]): Promise<number> {
   const texts = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/stat`, 'utf8')));
   return texts.reduce((sum, text) => {
-    // The name, in parentheses, may hold anything.
+    // The name, in parentheses, may contain any characters.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     return sum + (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK;
   }, 0);

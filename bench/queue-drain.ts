@@ -63,7 +63,7 @@ export const queueDrain: Bench = {
   },
 };
 
-/** Messages that wait are let go, and delivered to the sink. */
+/** Releases the waiting messages, which are then delivered to the sink. */
 export async function drainOnce(millrace: Millrace, sink: Sink): Promise<Drain> {
   await fill(millrace, sink, MESSAGES);
   return letGo(millrace, sink, MESSAGES);

@@ -4,7 +4,7 @@ import type { Millrace } from './millrace.js';
 import { TOKEN } from './millrace.js';
 
 export const BODY = 'b'.repeat(200);
-/** A batch may have as many. */
+/** The largest permitted batch. */
 const BATCH = 1000;
 /** Concurrent batches: one is read while another is stored. */
 const BATCHES_AT_ONCE = 2;
@@ -47,7 +47,7 @@ export async function publishAll(
   return last;
 }
 
-/** One call to the queue's face. @throws on any answer but 2xx */
+/** One call to the queue's endpoint. @throws on any answer but 2xx */
 export async function queueCall(
   millrace: Millrace,
   method: 'GET' | 'POST',
@@ -103,7 +103,7 @@ export async function publishSteadily(
   }
 }
 
-/** A body that begins with when it was made, on the machine's monotonic clock. */
+/** A body that begins with its time of creation, on the machine's monotonic clock. */
 function stamped(): string {
   return `${Number(process.hrtime.bigint()) / 1e6} `.padEnd(BODY.length, 'b');
 }

@@ -104,7 +104,7 @@ async function tailOfSingles(millrace: Millrace, progress: (line: string) => voi
   await millrace.command('SET', keyAt(TAIL_ENTRIES - 1), valueAt(TAIL_ENTRIES - 1, 1));
 }
 
-/** Does the last key of the tail have the value it was given in `round`? */
+/** Whether the last key of the tail has the value that it was given in `round`. */
 async function isServed(millrace: Millrace, round = 1): Promise<boolean> {
   return (await millrace.command('GET', keyAt(TAIL_ENTRIES - 1))) === valueAt(TAIL_ENTRIES - 1, round);
 }

@@ -1,6 +1,6 @@
 /**
- * The library alone in a thread: the same documents, the same questions, JSON to and fro as ours. It finds prefixes and
- * misspellings under the same conditions, and gives its ten best.
+ * The library in a bare thread: the same documents and questions, and JSON in both directions as in our thread. It finds
+ * prefixes and misspellings under the same conditions, and returns its ten best hits.
  */
 import { parentPort } from 'node:worker_threads';
 import MiniSearch from 'minisearch';

@@ -83,7 +83,7 @@ const dumped = new Map<string, Buffer>();
 const dump = async (stand: StallStand, key: string) => dumped.set(key, bulkOf(await stand.link.ask('DUMP', key)));
 
 export const MANY_KEYS: readonly Stall[] = [
-  // Before anything else makes the journal longer.
+  // Runs first, because later commands make the journal longer.
   {
     name: `recovery of ${KEYS} keys`,
     work: async (stand) => {
@@ -140,7 +140,7 @@ export const MANY_KEYS: readonly Stall[] = [
       ]);
     },
     work: async (stand) => {
-      // Refused while there is more to let go of than one command may.
+      // Commands are refused while more memory waits to be freed than one command may use.
       for (let i = 0; i < 100; i += 1) await stand.link.ask('SET', `new:${i}`, 'value').catch(() => undefined);
     },
     after: ask('CONFIG', 'SET', 'maxmemory', '0'),

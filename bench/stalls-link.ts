@@ -1,4 +1,4 @@
-/** A connection on which one very large command at a time is asked, and its reply is read as bytes and no further. */
+/** A connection that sends one very large command at a time, and reads the reply as bytes without parsing it. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 

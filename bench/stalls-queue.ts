@@ -12,7 +12,7 @@ import { DOCUMENT_BYTES } from './stalls-commands.js';
 
 const MESSAGES = sized(100_000, 5000);
 const DEAD = sized(10_000, 1000);
-/** Together as many as one call may make. */
+/** Together they are the largest number of messages that one call may create. */
 const TO_GROUP = 20;
 const MEMBERS_OF_GROUP = 100;
 const STEPS = 10;

@@ -44,7 +44,7 @@ class Stand {
 
 export interface Stall {
   readonly name: string;
-  /** Not measured; before each time. */
+  /** Runs before each time, and is not measured. */
   before?(stand: StallStand, progress: (line: string) => void): Promise<unknown>;
   work(stand: StallStand): Promise<unknown>;
   after?(stand: StallStand): Promise<unknown>;

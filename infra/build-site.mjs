@@ -51,7 +51,7 @@ put('index.html', framed(site, { path: 'index', title: '', outline: [], content:
 put('404.html', framed(site, { path: '404', title: 'Page not found', outline: [], content: NOT_FOUND, root: SERVED_AT }));
 if (!isServed) put('openapi.json', JSON.stringify(document));
 for (const [path, bytes] of pages.files) files.set(path, bytes);
-// Brotli as well would add a megabyte to the npm package.
+// Brotli copies would add a megabyte to the npm package.
 await writeBuilt(out, files, false);
 
 /** The content of each page by its path. */

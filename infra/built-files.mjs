@@ -9,7 +9,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 const SMALL_BYTES = 512;
 
 /**
- * @param {string} out their folder, made anew. @param {Map<string, Buffer>} files by path below it
+ * @param {string} out their folder, which is replaced. @param {Map<string, Buffer>} files by path below it
  * @param {boolean} hasBrotli false: only gzip. The best brotli takes a second for each megabyte
  */
 export async function writeBuilt(out, files, hasBrotli = true) {

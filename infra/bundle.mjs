@@ -34,7 +34,7 @@ const options = {
   // Unused code can only be dropped from a package's ES modules.
   mainFields: ['module', 'main'],
   legalComments: 'none',
-  // The engine keeps the text in memory for as long as the process lives.
+  // The engine keeps the text in memory while the process runs.
   minifyWhitespace: true,
   minifySyntax: true,
   // Short enough for the line number in a stack to show the place.
@@ -47,7 +47,7 @@ const options = {
     // The media types that answers of Koa have, of two tables of 2,000: 290 KB, 20 ms of a start.
     'mime-db': join(infra, 'media-types.json'),
   },
-  // They load their WebAssembly from their own folders.
+  // These packages load their WebAssembly from their own folders.
   external: ['node-sqlite3-wasm', '@evolu/sqlite-wasm'],
   plugins: [{ name: 'less to load', setup: loadLess }],
   metafile: true,

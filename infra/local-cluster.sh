@@ -33,7 +33,7 @@ main=(node "--max-old-space-size=${MILLRACE_HEAP_MB:-512}" --max-semi-space-size
 start_timeout_s=60
 # A process of a cluster ends within MILLRACE_SHUTDOWN_MS, 20 s.
 stop_timeout_s=25
-# They are ours, and no settings of a process.
+# These variables configure the script, and are not settings of a process.
 export -n MILLRACE_CLUSTER_DIR MILLRACE_CLUSTER_NATS_PORT MILLRACE_CLUSTER_HTTP_PORT
 names='balancer millrace-3 millrace-2 millrace-1 nats-3 nats-2 nats-1'
 
@@ -227,7 +227,7 @@ start_balancer() {
 
 start_all() {
   start_nats
-  # A cluster that was there before has all that its processes need: they wait for its servers by themselves.
+  # An existing cluster has everything that its processes need: they wait for its servers by themselves.
   if [ -f "$dir/made" ]; then
     take_credentials
     start_process 1 process edge,kv,queue,projection

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Writes docs/house.svg: the folders of `src` and their folders as rooms in layers, with an arrow for the imports from
- * one room to another. `--check` writes nothing and fails when the picture is not what it would write. Needs `make build`.
+ * Writes docs/house.svg: the folders of `src` and their folders as rooms in layers, with an arrow for the imports from one
+ * room to another. `--check` writes no file, and fails if the picture would change. Needs `make build`.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -66,7 +66,7 @@ function rowsOf(graph, most) {
   return rows;
 }
 
-/** Rooms with their places, and arrows as lists of points: an arrow has a place of its own in each row that it passes. */
+/** Rooms with their places, and arrows as lists of points: an arrow has a separate place in each row that it passes. */
 function laidOut(graph, sizes, most = Number.POSITIVE_INFINITY) {
   const rows = rowsOf(graph, most).map((row) => row.map((name) => ({ name, ...sizes.get(name), up: [], down: [] })));
   const rowAt = new Map(rows.flatMap((row, at) => row.map((node) => [node.name, { node, at }])));

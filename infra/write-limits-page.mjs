@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Writes docs/limits.md: every named bound of the sources, with its value, its reason and a test that knows it.
- * `--check` writes nothing and fails when the page is not what it would write. Needs `make build`.
+ * Writes docs/limits.md: every named bound of the sources, with its value, its reason and a test that covers it. `--check`
+ * writes no file, and fails if the page would change. Needs `make build`.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Writes docs/operations/metrics.md: every metric of a process, as `src/ports/metrics.ts` declares it. `--check` writes
- * nothing and fails when the page is not what it would write. Needs `make build`.
+ * Writes docs/operations/metrics.md: every metric of a process, as `src/ports/metrics.ts` declares it. `--check` writes no
+ * file, and fails if the page would change. Needs `make build`.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 /**
- * Writes the Grafana dashboards beside it, from the tables below: a panel is a title, a unit, and expressions with their
- * legends. `--check` writes nothing and fails when a file is not what it would write.
+ * Writes the Grafana dashboards of this folder, from the tables below: a panel is a title, a unit, and expressions with
+ * their legends. `--check` writes no file, and fails if a file would change.
  *
- * Every expression is looked at with the data of a real process in test/integration/serve/dashboards.test.ts.
+ * test/integration/serve/dashboards.test.ts evaluates every expression with the data of a real process.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -14,7 +14,7 @@ const COLUMNS = 24;
 const WIDTH = 12;
 const HEIGHT = 8;
 
-/** Of the processes that are chosen on the page. */
+/** Selects the processes that are chosen on the page. */
 const of = (name, ...labels) => `${name}{${['instance=~"$instance"', ...labels].join(',')}}`;
 const rate = (name, ...labels) => `rate(${of(name, ...labels)}[$__rate_interval])`;
 const sum = (by, expression) => `sum by (${by}) (${expression})`;
@@ -259,7 +259,7 @@ function panelOf([title, unit, expressions], at) {
   };
 }
 
-/** A line for each panel, so that a change shows as one. */
+/** One line for each panel, so that a change of one panel changes one line. */
 function textOf(name, { title, panels }) {
   const page = {
     uid: `millrace-${name}`,
