@@ -1,4 +1,7 @@
-/** The data limits of plans, as this process knows them. They are not a part of the database and not journaled. */
+/**
+ * Limits of stored data, as this process knows them: those of plans, and the room on the disk. They are not a part of
+ * the database and not journaled.
+ */
 import type { PartitionName } from '../kernel/index.js';
 
 export interface DataLimit {
@@ -26,3 +29,12 @@ export const NO_DATA_LIMITS: DataLimits = {
   maxCommandBytesOf: () => undefined,
   reached: () => undefined,
 };
+
+/** Whether there is room to write. Checked before commands that may grow the data. */
+export interface StorageGauge {
+  /** True while free space is below the reserve that claims, deletes and snapshots need. Free of cost. */
+  isFull(): boolean;
+}
+
+/** For processes without a storage limit. */
+export const ROOMY: StorageGauge = { isFull: () => false };

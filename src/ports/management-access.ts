@@ -60,8 +60,6 @@ export interface ManagementAccess {
   ): readonly PersonRole[];
   /** The person's rights in an account. @throws CONTROL_STALE */
   rightsIn(account: AccountId, email: string): RoleRights;
-  /** The account of the installation's operators, as far as this process knows. */
-  firstAccount(): AccountId | undefined;
 }
 
 /** Search indexes, or indexes of vectors: their records and paths differ. */

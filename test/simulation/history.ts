@@ -33,7 +33,7 @@ export interface Attempt {
   ending: Ending;
 }
 
-/** The errors of a gateway for operations without effect (ports/kv-gateway.ts). */
+/** The errors of a gateway for operations without effect (ports/gateways.ts). */
 const NOTHING_HAPPENED: readonly ErrorCode[] = [
   'MAILBOX_FULL',
   'SHARD_UNAVAILABLE',
