@@ -1,6 +1,9 @@
-/** The Connection family. Over REST there is no lasting connection: only PING and ECHO work. */
+/**
+ * The Connection, Pub/Sub and Transactions families. Over REST there is no lasting connection: only PING and ECHO work,
+ * and subscriptions and transactions have separate routes.
+ */
 
-import { type CommandFlag, NO_KEYS } from '../command-description.js';
+import { type CommandFlag, NO_KEYS, span } from '../command-description.js';
 import type { CommandSpec, Handler } from '../command-spec.js';
 import { SimpleString, wrongArity } from '../reply.js';
 import { connectionRow } from './connection-row.js';
@@ -105,4 +108,46 @@ export const CONNECTION: readonly CommandSpec[] = family('connection', [
     deviations: [OF_THIS_PROCESS],
   }),
   client('UNPAUSE', 2, '6.2.0', 'Lets held up commands run.', { flags: OTHERS, deviations: [OF_THIS_PROCESS] }),
+]);
+
+/** Subscriptions: event streams over REST; over RESP they belong to the connection. */
+const PUBSUB_FLAGS: readonly CommandFlag[] = ['pubsub', 'noscript', 'loading', 'stale'];
+
+function subscription(name: string, since: string, summary: string, more: Partial<Row> = {}): Row {
+  const arity = name.includes('UNSUB') ? -1 : -2;
+  return connectionRow(name, arity, since, summary, { flags: PUBSUB_FLAGS, mayFollowSubscribe: true, ...more });
+}
+
+export const PUBSUB: readonly CommandSpec[] = family('pubsub', [
+  subscription('SUBSCRIBE', '2.0.0', 'Listens to channels.', { channels: 'all', rest: 'other-route' }),
+  subscription('PSUBSCRIBE', '2.0.0', 'Subscribes to the channels with names that match patterns.', {
+    channels: 'patterns',
+    rest: 'other-route',
+  }),
+  subscription('SSUBSCRIBE', '7.0.0', 'Listens to sharded channels.', { channels: 'all' }),
+  subscription('UNSUBSCRIBE', '2.0.0', 'Stops listening to channels.'),
+  subscription('PUNSUBSCRIBE', '2.0.0', 'Stops listening to patterns.'),
+  subscription('SUNSUBSCRIBE', '7.0.0', 'Stops listening to sharded channels.'),
+]);
+
+/** A REST transaction is one request to `/multi-exec`. */
+const TRANSACTION_FLAGS: readonly CommandFlag[] = ['noscript', 'loading', 'stale', 'fast'];
+
+export const TRANSACTIONS: readonly CommandSpec[] = family('transactions', [
+  connectionRow('MULTI', 1, '1.2.0', 'Begins a transaction: further commands are queued.', {
+    flags: TRANSACTION_FLAGS,
+    rest: 'other-route',
+  }),
+  connectionRow('EXEC', 1, '1.2.0', 'Runs the queued commands in one step.', {
+    flags: ['noscript', 'loading', 'stale', 'skip-slowlog'],
+    rest: 'other-route',
+  }),
+  connectionRow('DISCARD', 1, '2.0.0', 'Discards the queued commands.', { flags: TRANSACTION_FLAGS }),
+  connectionRow('WATCH', -2, '2.2.0', 'Makes EXEC run no commands if a key has changed.', {
+    keyUse: ['RO'],
+    flags: TRANSACTION_FLAGS,
+    keys: span(1, -1, 1, 'read'),
+    deviations: ['After a change of owner EXEC runs no commands, even if no key has changed.'],
+  }),
+  connectionRow('UNWATCH', 1, '2.2.0', 'Forgets the watched keys.', { flags: TRANSACTION_FLAGS }),
 ]);

@@ -1,10 +1,11 @@
 /** The Function family: one row per command that manages libraries or calls a function. */
-
 import { type CommandFlag, counted, NO_KEYS } from '../../command-description.js';
-import type { CommandSpec } from '../../command-spec.js';
+import type { CommandContext, CommandSpec, Handler } from '../../command-spec.js';
+import { functionHost, scriptHost } from '../../lua/index.js';
+import { ErrorReply } from '../../reply.js';
 import { EVERY_SHARD, family, helpRow, row, UNORDERED } from '../rows.js';
+import { keyCount, runCompiled, WRITE_FLAG } from '../scripting/run-compiled.js';
 import { kill } from '../scripting/script.js';
-import { callFunction, functionReadsOnly } from './call.js';
 import { dump, restore } from './dump.js';
 import { flush, list, load, remove, stats } from './libraries.js';
 
@@ -79,3 +80,32 @@ export const FUNCTIONS: readonly CommandSpec[] = family('function', [
     deviations: ['The help is our own.'],
   }),
 ]);
+
+const FUNCTION_NOT_FOUND = new ErrorReply('ERR Function not found');
+const BAD_COUNT = new ErrorReply('ERR Bad number of keys provided');
+
+/** Whether the function declares that it writes no keys (`no-writes`). */
+function functionReadsOnly(context: CommandContext): boolean {
+  const called = functionHost(context.libraries).find(context, context.args.bytes(1));
+  return called?.flags.has('no-writes') === true;
+}
+
+/** FCALL name numkeys key … arg … → the function's result. */
+function callFunction(isReadOnly: boolean): Handler {
+  return (context) => {
+    const { args, libraries } = context;
+    const called = functionHost(libraries).find(context, args.bytes(1));
+    if (called === undefined) throw FUNCTION_NOT_FOUND;
+    const keys = keyCount(args, BAD_COUNT);
+    const { callback, name, flags } = called;
+    // Over REST, FCALL_RO also runs a function without `no-writes`, as the documented API does; it fails at the first
+    // write.
+    if (isReadOnly && !flags.has('no-writes') && context.face === 'resp') throw WRITE_FLAG;
+    const host = scriptHost(libraries);
+    const furniture = host.furniture(context);
+    return runCompiled(context, { callback, label: name, flags, hasShebang: true }, keys, isReadOnly, () => {
+      host.clearKeys(furniture);
+      return 2;
+    });
+  };
+}

@@ -1,7 +1,10 @@
 /** The Generic family: commands for keys of any type. */
 
+import type { Args } from '../../args.js';
 import { at, found, NO_KEYS, several, span } from '../../command-description.js';
-import type { CommandSpec } from '../../command-spec.js';
+import type { CommandSpec, Handler } from '../../command-spec.js';
+import { parseInt64 } from '../../numbers.js';
+import { ERRORS, ErrorReply } from '../../reply.js';
 import { inSlices } from '../../slices.js';
 import { family, GROWS, LOOKS_FAST, READS, READS_FAST, row, VARIES, WRITES, WRITES_FAST } from '../rows.js';
 import { dump, isLongDump, isLongRestore, restore } from './dump.js';
@@ -10,7 +13,31 @@ import { copy, countExisting, remove, rename, type } from './keys.js';
 import { encoding, frequency, help, idleTime, memoryUsage, referenceCount } from './object.js';
 import { keys, randomKey, scan } from './scan.js';
 import { isLongSort, SORT_KEYS, sort } from './sort.js';
-import { wait, waitAof } from './wait.js';
+
+const badTimeout = new ErrorReply('ERR timeout is not an integer or out of range');
+const badLocal = new ErrorReply('ERR value is out of range, value must between 0 and 1');
+
+/** WAIT numreplicas timeout → 0. Every reply waits until the journal has stored its changes; there are no replicas. */
+const wait: Handler = ({ args }) => {
+  args.int64(1);
+  requireTimeout(args, 2);
+  return 0;
+};
+
+/** WAITAOF numlocal numreplicas timeout → [1, 0]: this process is the one local copy. */
+const waitAof: Handler = ({ args }) => {
+  const local = args.int64(1);
+  if (local < 0n || local > 1n) throw badLocal;
+  if (args.int64(2) < 0n) throw ERRORS.notPositive;
+  requireTimeout(args, 3);
+  return [1, 0];
+};
+
+function requireTimeout(args: Args, index: number): void {
+  const timeoutMs = parseInt64(args.bytes(index));
+  if (timeoutMs === undefined) throw badTimeout;
+  if (timeoutMs < 0) throw ERRORS.negativeTimeout;
+}
 
 const manyKeys = { tips: ['request_policy:multi_shard', 'response_policy:agg_sum'], keys: span(1, -1) };
 const expiryEnds = 'Expiry instants end at 2^53 ms; later ones answer `invalid expire time`.';

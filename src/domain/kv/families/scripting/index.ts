@@ -1,9 +1,10 @@
 /** The Scripting family: one row per command that runs or manages scripts. */
-
 import { type CommandFlag, counted, NO_KEYS } from '../../command-description.js';
-import type { CommandSpec } from '../../command-spec.js';
+import type { CommandContext, CommandSpec, Handler } from '../../command-spec.js';
+import { scriptHost } from '../../lua/index.js';
+import { ErrorReply } from '../../reply.js';
 import { EVERY_NODE, family, helpRow, row } from '../rows.js';
-import { evaluate, scriptReadsOnly } from './evaluate.js';
+import { keyCount, runCompiled, WRITE_FLAG } from './run-compiled.js';
 import { exists, flush, kill, load } from './script.js';
 
 const RUNS: readonly CommandFlag[] = ['noscript', 'script', 'stale', 'skip-monitor'];
@@ -79,3 +80,37 @@ export const SCRIPTING: readonly CommandSpec[] = family('scripting', [
     deviations: ['The help is our own; there is no SCRIPT DEBUG.'],
   }),
 ]);
+
+const NO_SCRIPT = new ErrorReply('NOSCRIPT No matching script. Please use EVAL.');
+const DIGEST_LETTERS = 40;
+
+function evaluate(by: 'source' | 'digest', isReadOnly: boolean): Handler {
+  return (context) => {
+    const { args } = context;
+    const given = args.bytes(1);
+    if (by === 'digest' && given.length !== DIGEST_LETTERS) throw NO_SCRIPT;
+    const keys = keyCount(args);
+    const host = scriptHost(context.libraries);
+    const script = by === 'source' ? host.scripts.ofSource(given) : host.scripts.get(given.toLowerCase());
+    if (script === undefined) throw NO_SCRIPT;
+    const callback = host.compile(context, script.body, script.digest);
+    if (by === 'source') host.scripts.keep(script);
+    const { flags, hasShebang } = script;
+    if (isReadOnly && hasShebang && !flags.has('no-writes')) throw WRITE_FLAG;
+    const furniture = host.furniture(context);
+    return runCompiled(context, { callback, label: script.digest, flags, hasShebang }, keys, isReadOnly, (state) => {
+      host.setKeys(furniture, state);
+      return 0;
+    });
+  };
+}
+
+/** Whether the script declares that it writes no keys (`no-writes`). */
+function scriptReadsOnly(by: 'source' | 'digest'): (context: CommandContext) => boolean {
+  return ({ args, libraries }) => {
+    const { scripts } = scriptHost(libraries);
+    const given = args.bytes(1);
+    const script = by === 'source' ? scripts.ofSource(given) : scripts.get(given.toLowerCase());
+    return script?.flags.has('no-writes') === true;
+  };
+}
