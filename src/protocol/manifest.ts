@@ -55,8 +55,6 @@ const manifestHead = openRecord({
   /** Position of the entry's last message. */
   position: integer,
 });
-export type ManifestHead = TypeOf<typeof manifestHead>;
-
 export const manifest = openRecord({
   shard: text<ShardName>(),
   clusterId: text(),

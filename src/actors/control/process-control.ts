@@ -4,7 +4,7 @@
  */
 import { type SearchIndex, searchReranks } from '../../domain/control/index.js';
 import type { Prices } from '../../domain/statistics/index.js';
-import type { AccountId, DatabaseId, SessionId } from '../../kernel/index.js';
+import type { DatabaseId, SessionId } from '../../kernel/index.js';
 import type {
   Check,
   DataLimits,
@@ -152,11 +152,6 @@ export class ProcessControl {
   /** True while this process owns the control shard. */
   isOwner(): boolean {
     return this.ports.owner?.isServing === true;
-  }
-
-  /** The account of the installation's operators, as far as this process knows. */
-  firstAccount(): AccountId | undefined {
-    return this.view.state.firstStart?.account;
   }
 
   /** Units of this UTC month; each is counted as one command of a separate subject. */

@@ -7,6 +7,7 @@
  * ended by the limit of the whole call.
  */
 
+import type { Config } from '../../config/index.js';
 import { Gathering } from '../../kernel/index.js';
 import type { CallOutcome, HttpOut, Metrics, OutgoingCall } from '../../ports/index.js';
 import { type AddressRuleOptions, AddressRules } from './address-rules.js';
@@ -194,4 +195,23 @@ export class SocketHttpOut implements HttpOut {
     }
     return read;
   }
+}
+
+/** The port of calls to destinations, from the settings. */
+export function httpOutOf({ destinations, delivery }: Config, metrics: Metrics): SocketHttpOut {
+  const { deliveryNameServers: servers } = delivery;
+  const out = new SocketHttpOut({
+    allowPrivate: destinations.allowPrivateDestinations,
+    allow: destinations.destinationAllow,
+    socketsPerOrigin: delivery.deliveryPerOrigin,
+    connectTimeoutMs: delivery.deliveryConnectTimeoutMs,
+    lookupTimeoutMs: delivery.deliveryLookupTimeoutMs,
+    maxLookups: delivery.deliveryLookups,
+    resolve: resolverOfThisMachine({ servers: servers.length > 0 ? servers : undefined }),
+    maxOverheadBytes: delivery.deliveryOverheadBytes,
+    maxAnswerBytes: delivery.deliveryAnswerBytes,
+    metrics,
+  });
+  metrics.gauge('millrace_delivery_answer_bytes', () => out.answers.usedBytes);
+  return out;
 }

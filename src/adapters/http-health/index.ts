@@ -1,2 +1,1 @@
 export * from './health-server.js';
-export * from './until-ready.js';

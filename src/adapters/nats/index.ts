@@ -20,7 +20,7 @@ export {
 } from './restore-mark.js';
 export { markRecord } from './restore-record.js';
 export { askServers, checkReplication } from './server-status.js';
-export { streamSizes } from './stream-sizes.js';
+export { streamSizes } from './stream-list.js';
 export { shardNames } from './streams.js';
 export { Names } from './subjects.js';
 export { verifyCluster } from './verify-cluster.js';

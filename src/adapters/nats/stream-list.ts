@@ -29,3 +29,9 @@ export function listStreams(source: StreamSource): Promise<ReadonlyMap<string, S
     return found;
   });
 }
+
+/** @returns bytes by the name without prefix. @throws JOURNAL_UNAVAILABLE */
+export async function streamSizes(installation: StreamSource): Promise<ReadonlyMap<string, number>> {
+  const streams = await listStreams(installation);
+  return new Map([...streams].map(([key, { state }]) => [key, state.bytes]));
+}

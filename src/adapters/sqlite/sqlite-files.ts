@@ -75,10 +75,6 @@ export class SqliteFiles implements SqlFiles {
       if (existsSync(`${this.path}${companion}`)) renameSync(`${this.path}${companion}`, `${other.path}${companion}`);
     }
   }
-
-  get exists(): boolean {
-    return existsSync(this.path);
-  }
 }
 
 function plainEngine(path?: string): SqlEngine {

@@ -11,7 +11,6 @@ import { behindVersion, bothWays, record, type TypeOf, text, union } from '../..
 const account = text<AccountId>();
 
 const command = record({ account, command: union('type', queueCommands) });
-export type RemoteQueueCommand = TypeOf<typeof command>;
 export const [encodeQueueCommand, decodeQueueCommand] = bothWays(
   behindVersion(1, command),
   'a command for a queue',

@@ -66,8 +66,6 @@ const alertNotice = openRecord({
   /** The id of the message, the mail server's answer, or the reason of the failure. */
   answer: looseText(),
 });
-export type AlertNotice = TypeOf<typeof alertNotice>;
-
 export const raisedAlertFields = {
   /** 1, 2, 3 … within the installation. */
   number: integer,

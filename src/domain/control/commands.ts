@@ -116,8 +116,6 @@ const notedCommands = {
   /** All records of the meter's log after `after` and up to `position`. */
   FoldMeter: openKind(10, { after: integer, position: integer, records: listOf(meteredRecord) }),
 };
-export type NotedCommand = UnionOf<'type', typeof notedCommands>;
-
 export const controlCommands = {
   ...notedCommands,
   /**

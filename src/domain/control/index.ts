@@ -4,7 +4,6 @@ export * from './alert-kinds.js';
 export * from './alerts.js';
 export * from './audit-actions.js';
 export type { AuditExport } from './audit-exports.js';
-export { auditLine, auditNumberIn } from './audit-line.js';
 export { type BranchDatabase, branchesOf, isBranch } from './branches.js';
 export { bytesOfControl, CONTROL_COMMANDS, decide, rowOfControl } from './command-table.js';
 export type * from './commands.js';

@@ -15,7 +15,6 @@ import {
   openRecord,
   type TypeOf,
   trailing,
-  type UnionOf,
   wordOf,
 } from '../../kernel/schema/index.js';
 import { accountLimitFields } from '../queue/index.js';
@@ -48,8 +47,6 @@ import { trigger } from './triggers.js';
 import { label, labelsFields, usageReportFields } from './usage-records.js';
 
 const newSearchIndex = openRecord({ ...newSearchIndexFields, tokens: searchTokens, vectors: trailing(vectorShape) });
-export type NewSearchIndex = TypeOf<typeof newSearchIndex>;
-
 const tokenOrOff = nullable<SealedSecret | undefined>(sealedSecret);
 
 /** Undefined and missing values stay unchanged. */
@@ -195,8 +192,6 @@ export const managementCommands = {
   }),
   EndAlertNotice: openKind(55, { number: integer, place: integer, state: noticeState, answer: looseText() }),
 };
-export type ManagementCommand = UnionOf<'type', typeof managementCommands>;
-
 export const managementReplies = {
   OneTeam: openKind(14, { team: account }),
   TeamIsGone: openKind(15, {}),
@@ -235,4 +230,3 @@ export const managementReplies = {
     ),
   }),
 };
-export type ManagementReply = UnionOf<'type', typeof managementReplies>;

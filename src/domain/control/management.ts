@@ -212,7 +212,6 @@ export const searchIndex = openRecord({
 export type SearchIndex = TypeOf<typeof searchIndex>;
 
 const backupState = wordOf('pending', 'completed', 'failed');
-export type BackupState = TypeOf<typeof backupState>;
 export const endedState = wordOf('completed', 'failed');
 export const newBackupFields = {
   id: backupId,

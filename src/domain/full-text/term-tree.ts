@@ -72,10 +72,6 @@ export class TermTree<T> {
     yield* termsBelow(node);
   }
 
-  all(): Iterable<T> {
-    return termsBelow(this.#root);
-  }
-
   /** The terms near the word, in slices. @param distance at most 2 */
   *near(word: string, { distance, isSwapOne, isPrefix }: Nearness): Generator<void, NearTerm<T>[]> {
     const found: NearTerm<T>[] = [];

@@ -81,10 +81,6 @@ export class Outbox {
     return this.#pending.length - this.#from;
   }
 
-  get bytes(): number {
-    return this.#bytes;
-  }
-
   /** The time of the oldest waiting record; undefined: none waits. */
   get oldestAtMs(): number | undefined {
     const oldest = this.#pending[this.#from];
@@ -167,11 +163,6 @@ export class Outbox {
       found.push(message);
     }
     return found;
-  }
-
-  /** Whether a stored record has a later sequence. */
-  hasStoredAfter(sequence: number): boolean {
-    return this.size > 0 && this.#storedUpTo > sequence;
   }
 
   /** The records so far, without those of an open run, go into the next entry. */

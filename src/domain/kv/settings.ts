@@ -47,10 +47,6 @@ export class Settings {
     this.maxMemoryBytes = this.number('maxmemory');
   }
 
-  names(): string[] {
-    return [...this.defaults.keys()];
-  }
-
   /** The parameters that differ from the defaults, for snapshots. */
   *changed(): IterableIterator<[string, ByteString]> {
     for (const [name, value] of this.#values) if (this.defaults.get(name) !== value) yield [name, value];

@@ -8,13 +8,19 @@
  *  FP2 depth, comparisons, patterns and values are bounded: no text makes the parser or the predicate run for long
  */
 import { compileFilterGlob } from './filter-glob.js';
-import { filterPath } from './filter-path.js';
 import { type FilterSign, type FilterToken, filterProblem, filterTokens } from './filter-tokens.js';
-import { type FilterLiteral, type FilterNode, ORDER_OPERATORS, type OrderOperator } from './filter-tree.js';
+import {
+  type FilterLiteral,
+  type FilterNode,
+  type FilterPath,
+  ORDER_OPERATORS,
+  type OrderOperator,
+} from './filter-tree.js';
 import {
   MAX_FILTER_CHARACTERS,
   MAX_FILTER_COMPARISONS,
   MAX_FILTER_DEPTH,
+  MAX_FILTER_PATH_STEPS,
   MAX_FILTER_PATTERN_CHARACTERS,
   MAX_FILTER_VALUES,
 } from './limits.js';
@@ -192,4 +198,30 @@ const SHOWN_CHARACTERS = 40;
 function unexpected(token: FilterToken, expected: string) {
   const found = token.kind === 'end' ? 'the end' : JSON.stringify(token.text.slice(0, SHOWN_CHARACTERS));
   return filterProblem(token.at, `expected ${expected}, found ${found}`);
+}
+
+const METADATA = '@metadata.';
+/** A name first, then any number of `.name` and `[element]`. */
+const STEP = /\.?([\p{L}_][\p{L}\p{M}\p{Nd}_#-]*|\p{Nd}[\p{L}\p{M}\p{Nd}_#-]*)|\[(\d{1,9})\]|\[#-(\d{1,9})\]/uy;
+
+/** Parses a path such as `a.b[0][#-1]` or `@metadata.a`. @throws INVALID */
+function filterPath(text: string, at: number): FilterPath {
+  const isMetadata = text.startsWith(METADATA);
+  const from = isMetadata ? METADATA.length : 0;
+  const steps: (string | number)[] = [];
+  let next = from;
+  while (next < text.length) {
+    STEP.lastIndex = next;
+    const match = STEP.exec(text);
+    const [whole = '', name, element, fromEnd] = match ?? [];
+    // Every name except the first follows a dot; `a[0]b` is invalid.
+    const isApart = name === undefined || whole.startsWith('.') === next > from;
+    if (match === null || !isApart || fromEnd === '0') throw filterProblem(at + next, 'invalid path to a field');
+    if (steps.length >= MAX_FILTER_PATH_STEPS) {
+      throw filterProblem(at + next, `a path has at most ${MAX_FILTER_PATH_STEPS} steps`);
+    }
+    steps.push(name ?? (element === undefined ? -Number(fromEnd) : Number(element)));
+    next = STEP.lastIndex;
+  }
+  return { root: isMetadata ? 'metadata' : 'content', steps };
 }

@@ -14,10 +14,6 @@ export class DistanceHeap {
     return (this.#keys[0] as number) * this.sign;
   }
 
-  get ordinals(): readonly number[] {
-    return this.#ordinals;
-  }
-
   push(ordinal: number, distance: number): void {
     const [ordinals, keys] = [this.#ordinals, this.#keys];
     const key = distance * this.sign;

@@ -18,8 +18,6 @@ export const GRAPH_FROM = 10_000;
 const MEND_FROM = 1000;
 /** … when they are this share of its nodes. */
 const MEND_SHARE = 0.2;
-/** Links of a node on level 0 and above, with its state, in bytes. */
-const NODE_BYTES = 145;
 
 export interface NearSearch {
   /** Results that are wanted. */
@@ -119,11 +117,6 @@ export class VectorCollection {
   /** Ordinals that were ever used. */
   get ordinals(): number {
     return this.#ordinals;
-  }
-
-  /** Memory of one vector, without the removed ones. */
-  get vectorBytes(): number {
-    return this.vectors.vectorBytes + NODE_BYTES;
   }
 
   get topLevel(): number {

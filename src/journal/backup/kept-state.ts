@@ -18,6 +18,7 @@ import {
 } from '../../kernel/index.js';
 import type { Clock, Journal, Log, ObjectStore } from '../../ports/index.js';
 import { entrySections, type ManifestPartition, type SegmentRef } from '../../protocol/index.js';
+import { putOver } from '../branch-journal.js';
 import type { ChainHead } from '../chain.js';
 import { CollectedEffects } from '../collected-effects.js';
 import { DEFAULT_COMPACTION_LIMITS } from '../compaction.js';
@@ -153,16 +154,5 @@ class ShardKeeper {
     const times = { createdAtMs: nowMs, headStoredAtMs: nowMs, journalBytes: 0 };
     await putOver(objects, manifest, encodeManifest({ ...contents, ...times }));
     return { manifest, size: segments.reduce((sum, { bytes }) => sum + bytes, 0) };
-  }
-}
-
-/** A failed try may have left an object with this name. */
-async function putOver(objects: ObjectStore, name: string, bytes: Uint8Array): Promise<void> {
-  try {
-    await objects.put(name, bytes);
-  } catch (error) {
-    if (!isMillraceError(error, 'CONFLICT')) throw error;
-    await objects.delete(name);
-    await objects.put(name, bytes);
   }
 }

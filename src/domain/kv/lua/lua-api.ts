@@ -36,7 +36,6 @@ export interface LuaApi {
   lua_tolstring(state: State, index: number, lengthAt: number): number;
   lua_tocfunction(state: State, index: number): number;
   lua_topointer(state: State, index: number): number;
-  lua_touserdata(state: State, index: number): number;
   lua_pushnil(state: State): void;
   lua_pushnumber(state: State, value: number): void;
   lua_pushboolean(state: State, value: number): void;
@@ -47,7 +46,6 @@ export interface LuaApi {
   lua_getfield(state: State, index: number, name: number): void;
   lua_setfield(state: State, index: number, name: number): void;
   lua_gettable(state: State, index: number): void;
-  lua_settable(state: State, index: number): void;
   lua_rawget(state: State, index: number): void;
   lua_rawgeti(state: State, index: number, at: number): void;
   lua_rawset(state: State, index: number): void;

@@ -18,8 +18,6 @@ import { headerList, optionalText, texts } from './records.js';
 
 /** The application's messages started per period. */
 export const applicationRate = record({ rate: whole, periodSeconds: whole });
-export type ApplicationRate = TypeOf<typeof applicationRate>;
-
 /** A link to the portal that was revoked, until its own end. */
 export const revokedLink = record({ id: text(), untilMs: whole });
 
@@ -101,4 +99,3 @@ export const webhookItem = record({
   id: text(),
   eventType: text(),
 });
-export type WebhookItem = TypeOf<typeof webhookItem>;

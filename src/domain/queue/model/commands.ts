@@ -161,8 +161,6 @@ export type OutboxCall = TypeOf<typeof outboxCall>;
 
 /** A record of a database's outbox, as its journal holds it. */
 export const outboxRecord = record({ account: text<AccountId>(), call: outboxCall });
-export type OutboxRecord = TypeOf<typeof outboxRecord>;
-
 /** Sequences of one source only grow. */
 const sequencedCall = record({ sequence: whole, call: outboxCall });
 export type SequencedCall = TypeOf<typeof sequencedCall>;

@@ -246,8 +246,6 @@ export type UrlGroup = TypeOf<typeof urlGroup>;
 
 /** The settings of a queue. */
 export const queueFields = { name: text(), parallelism: whole, isPaused: flag, createdAtMs: whole, updatedAtMs: whole };
-export type QueueRecord = RecordType<typeof queueFields>;
-
 /** When breakers open, and the fate of messages while they are open. */
 export const breakerRules = record({
   /** Consecutive failures, and the seconds over which they must stretch. */

@@ -16,10 +16,6 @@ export class RdbWriter {
   #settledBytes = 0;
   #open: ByteString = '';
 
-  get length(): number {
-    return this.#settledBytes + this.#open.length;
-  }
-
   toBytes(): ByteString {
     return this.pieces.join('');
   }
