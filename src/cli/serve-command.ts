@@ -100,9 +100,9 @@ async function serve(
     write(`ready ${running.addresses.join(' ')}\n`);
     flushCompileCache();
   }
-  const why = await ended;
-  const wasAsked = why === 'SIGTERM' || why === 'SIGINT';
-  if (!wasAsked) writeError(`millrace: ${why}\n`);
+  const reason = await ended;
+  const wasAsked = reason === 'SIGTERM' || reason === 'SIGINT';
+  if (!wasAsked) writeError(`millrace: ${reason}\n`);
   if (isHuman)
     setTimeout(
       () => writeError(`stopping: waiting for ${whatIsLeft()}; press Ctrl-C to stop now\n`),

@@ -50,8 +50,8 @@ async function work(link: SupervisorLink, env: Environment, isHuman: boolean): P
     link.ready({ addresses: running.addresses, credentials: running.credentials });
     flushCompileCache();
   }
-  const why = await ended;
-  if (why !== undefined) await link.failed(why);
+  const reason = await ended;
+  if (reason !== undefined) await link.failed(reason);
   const isStopped = await within(config.process.shutdownMs, running.stop());
-  return isStopped && why === undefined ? 0 : 1;
+  return isStopped && reason === undefined ? 0 : 1;
 }

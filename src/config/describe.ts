@@ -26,8 +26,8 @@ export function configFacts(config: Config): SettingFacts[] {
       const value = values[field];
       if (value === undefined) return { variable, value, isDefault: true, why: fallback.shown };
       const isDefault = isDeepStrictEqual(value, fallback.valueFor(surroundings));
-      const why = (isDefault && fallback.because?.(surroundings)) || undefined;
-      return { variable, value: value instanceof Secret ? MASK : kind.write(value), isDefault, why };
+      const reason = (isDefault && fallback.because?.(surroundings)) || undefined;
+      return { variable, value: value instanceof Secret ? MASK : kind.write(value), isDefault, why: reason };
     }),
   );
 }

@@ -32,9 +32,9 @@ export function rule(name: string, isRight: (value: unknown) => boolean): Proper
 
 // ── numbers ────────────────────────────────────────────────────────────────────────────────────────
 
-export function whole(min: number, max: number, what = 'a whole number'): SettingKind {
+export function whole(min: number, max: number, noun = 'a whole number'): SettingKind {
   return {
-    accepts: `${what} from ${min} to ${max}`,
+    accepts: `${noun} from ${min} to ${max}`,
     rules: [IsInt(), Min(min), Max(max)],
     read: (text) => (/^\d{1,15}$/.test(text) ? Number(text) : text),
     write: String,
@@ -131,8 +131,8 @@ export function text(accepts: string, pattern: RegExp): SettingKind {
   return { accepts, rules: [Matches(pattern)], read: (given) => given, write: String };
 }
 
-export function path(what: string): SettingKind {
-  return text(`the path of ${what}`, ONE_LINE);
+export function path(description: string): SettingKind {
+  return text(`the path of ${description}`, ONE_LINE);
 }
 
 /** Visible ASCII without spaces, as it must fit an HTTP header. */

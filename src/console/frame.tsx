@@ -147,23 +147,23 @@ function isAt(path: string, href: string): boolean {
 }
 
 function SignedIn() {
-  const who = session.value;
-  if (who == null) return null;
+  const user = session.value;
+  if (user == null) return null;
   return (
     <div class="foot">
       {!mayChange.value && <Badge tone="warn">read-only key</Badge>}
       <div class="small muted wrap-anywhere">
-        {who.email}
+        {user.email}
         <br />
-        {who.customer_id === who.email ? who.role : `${who.role} of a team`} · key {who.key}
+        {user.customer_id === user.email ? user.role : `${user.role} of a team`} · key {user.key}
       </div>
-      {(who.accounts?.length ?? 0) > 1 && (
+      {(user.accounts?.length ?? 0) > 1 && (
         <select
           aria-label="Account"
-          value={who.customer_id}
+          value={user.customer_id}
           onChange={(event) => void switchAccount(event.currentTarget.value)}
         >
-          {who.accounts?.map(({ customer_id, name, role }) => (
+          {user.accounts?.map(({ customer_id, name, role }) => (
             <option key={customer_id} value={customer_id}>{`${name} (${role})`}</option>
           ))}
         </select>

@@ -220,8 +220,8 @@ export const SHARED_REFUSALS = {
   overloaded: unavailable('the server is busy, nothing was done', SOON_SECONDS),
 } as const satisfies Record<string, Refusal>;
 
-export function notFound(what: string): Refusal {
-  return { status: 404, text: `${what} not found` };
+export function notFound(resource: string): Refusal {
+  return { status: 404, text: `${resource} not found` };
 }
 
 /** The caller is signed in but has no right to this. */

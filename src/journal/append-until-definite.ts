@@ -143,8 +143,8 @@ function vanished(shard: ShardName, expectedLast: number, last: number): Millrac
 }
 
 function unresolved(shard: ShardName, expectedLast: number, cause?: unknown): MillraceError {
-  const why = cause === undefined ? '' : ` (${describeError(cause)})`;
-  return new MillraceError('OUTCOME_UNKNOWN', `${shard}: an append was not answered${why}`, { shard, expectedLast });
+  const reason = cause === undefined ? '' : ` (${describeError(cause)})`;
+  return new MillraceError('OUTCOME_UNKNOWN', `${shard}: an append was not answered${reason}`, { shard, expectedLast });
 }
 
 function notApplied(shard: ShardName, expectedLast: number): MillraceError {

@@ -14,10 +14,12 @@ export interface CompletenessPorts {
 }
 
 /** The error for a journal that needs an operator, with the actions to take. */
-export function withRemedy(why: MillraceError): MillraceError {
-  if (why.code === 'NEWER_FORMAT') return why;
-  const text = describeError(why);
-  return text.includes(WHAT_TO_DO) ? why : new MillraceError('JOURNAL_DAMAGED', `${text}; ${WHAT_TO_DO}`, why.details);
+export function withRemedy(reason: MillraceError): MillraceError {
+  if (reason.code === 'NEWER_FORMAT') return reason;
+  const text = describeError(reason);
+  return text.includes(WHAT_TO_DO)
+    ? reason
+    : new MillraceError('JOURNAL_DAMAGED', `${text}; ${WHAT_TO_DO}`, reason.details);
 }
 
 /** @throws JOURNAL_DAMAGED, in one line that names the stream and the actions to take; JOURNAL_UNAVAILABLE */

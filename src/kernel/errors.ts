@@ -15,11 +15,11 @@ const CAUSES: Readonly<Record<string, string>> = {
 
 /** @param variable the setting of the port @param at host and port */
 export function listenError(variable: string, at: string, cause: unknown): MillraceError {
-  const why = CAUSES[(cause as NodeJS.ErrnoException).code ?? ''];
+  const reason = CAUSES[(cause as NodeJS.ErrnoException).code ?? ''];
   const text = `${variable}: cannot listen on ${at}`;
-  return why === undefined
+  return reason === undefined
     ? new MillraceError('BAD_CONFIG', text, { variable }, cause)
-    : new MillraceError('BAD_CONFIG', `${text}: ${why}`, { variable });
+    : new MillraceError('BAD_CONFIG', `${text}: ${reason}`, { variable });
 }
 
 export const ERROR_CODES = {

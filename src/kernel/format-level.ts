@@ -77,15 +77,15 @@ export interface NewerThan {
  * The error for intact data with an unknown number. Numbers are only added, so a higher one comes from a newer release.
  * Damage is detected separately, by checksums of the nats-server, hashes of entries and digests of snapshots.
  */
-export function writtenByNewer(what: string, { of, found, known }: NewerThan): MillraceError {
-  const reason = `${what} was written by a newer release (${of} ${found}, this program reads up to ${known})`;
+export function writtenByNewer(subject: string, { of, found, known }: NewerThan): MillraceError {
+  const reason = `${subject} was written by a newer release (${of} ${found}, this program reads up to ${known})`;
   const advice = 'install that release or a later one (docs/operations/upgrades.md)';
   return new MillraceError('NEWER_FORMAT', `${reason}: ${advice}`, { of, found, known });
 }
 
-/** The same error with the subject `what`, if the cause is such an error. */
-export function newerAbout(what: string, cause: unknown): MillraceError | undefined {
+/** The same error with the subject, if the cause is such an error. */
+export function newerAbout(subject: string, cause: unknown): MillraceError | undefined {
   if (!isMillraceError(cause, 'NEWER_FORMAT')) return undefined;
   const { of, found, known } = cause.details;
-  return writtenByNewer(what, { of: String(of), found: Number(found), known: Number(known) });
+  return writtenByNewer(subject, { of: String(of), found: Number(found), known: Number(known) });
 }

@@ -118,17 +118,17 @@ function* diskSubjects({ threshold }: AlertRule, { metrics, storage }: AlertRead
 
 function* memorySubjects({ threshold }: AlertRule, { metrics }: AlertReadingPorts): Iterable<FiringSubject> {
   const readings = metrics.readings();
-  for (const [what, used, limit] of MEMORY_PARTS) {
+  for (const [part, used, limit] of MEMORY_PARTS) {
     const most = largestReading(readings, limit);
     const share = most === 0 ? 0 : Math.floor((100 * largestReading(readings, used)) / most);
-    if (share >= threshold) yield { subject: what, text: `${what} use ${share} % of their memory limit` };
+    if (share >= threshold) yield { subject: part, text: `${part} use ${share} % of their memory limit` };
   }
 }
 
 /** The read models may be in another process: a question with the present position tells how far they are behind. */
 async function laggingModels({ account, threshold }: AlertRule, ports: AlertReadingPorts) {
   const readings = ports.metrics.readings();
-  const lags = LAGGING_MODELS.map(([what, gauge]) => [what, largestReading(readings, gauge)] as const);
+  const lags = LAGGING_MODELS.map(([models, gauge]) => [models, largestReading(readings, gauge)] as const);
   const [queue] = queuesOf(ports.state(), account);
   if (queue !== undefined) {
     const seen = await positionOf(ports, queue);
@@ -137,7 +137,7 @@ async function laggingModels({ account, threshold }: AlertRule, ports: AlertRead
   }
   return lags
     .filter(([, seconds]) => seconds >= threshold)
-    .map(([what, seconds]) => ({ subject: what, text: `${what} are ${Math.floor(seconds)} seconds behind` }));
+    .map(([models, seconds]) => ({ subject: models, text: `${models} are ${Math.floor(seconds)} seconds behind` }));
 }
 
 async function certificateSubjects({ threshold }: AlertRule, { certificate, clock }: AlertReadingPorts) {
@@ -191,7 +191,7 @@ async function failingDestinations(rule: AlertRule, ports: AlertReadingPorts) {
     }));
 }
 
-async function oldestMessage(rule: AlertRule, ports: AlertReadingPorts, what: string, filter: MessageFilter) {
+async function oldestMessage(rule: AlertRule, ports: AlertReadingPorts, kind: string, filter: MessageFilter) {
   const nowMs = ports.clock.nowMs();
   let oldestMs = nowMs;
   for (const queue of queuesOf(ports.state(), rule.account)) {
@@ -203,7 +203,7 @@ async function oldestMessage(rule: AlertRule, ports: AlertReadingPorts, what: st
   }
   const seconds = Math.floor((nowMs - oldestMs) / 1000);
   if (seconds < rule.threshold) return [];
-  const text = `the oldest message of the ${what} ${rule.target} has waited for ${inWords(seconds)}`;
+  const text = `the oldest message of the ${kind} ${rule.target} has waited for ${inWords(seconds)}`;
   return [{ subject: rule.target, text }];
 }
 

@@ -73,9 +73,9 @@ export class ClusterLook implements ClusterWatch {
   async #look(): Promise<ClusterStatus> {
     const { nats } = this.ports;
     const unknown: string[] = [];
-    const known = <T>(what: string, question: Promise<T>, otherwise: T): Promise<T> =>
+    const known = <T>(subject: string, question: Promise<T>, otherwise: T): Promise<T> =>
       question.catch((error: unknown) => {
-        unknown.push(`${what} ${CANNOT_BE_ASKED}: ${describeError(error)}`);
+        unknown.push(`${subject} ${CANNOT_BE_ASKED}: ${describeError(error)}`);
         return otherwise;
       });
     const [{ asked, newestAtMs }, { drained, moves }, servers, streams, format] = await Promise.all([

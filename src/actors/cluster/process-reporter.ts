@@ -58,7 +58,7 @@ export class ProcessReporter {
       checks: Object.entries(checks()).map(([name, { ok, detail }]) => ({ name, ok, ...(detail && { detail }) })),
       shards: hosts.flatMap((host) => host.actors().map(shardReport)),
       stopped: hosts.flatMap((host) =>
-        [...host.stoppedShards()].map(([shard, why]) => ({ shard, why: describeError(why) })),
+        [...host.stoppedShards()].map(([shard, reason]) => ({ shard, why: describeError(reason) })),
       ),
       readsFormat: FORMAT_LEVEL,
     };

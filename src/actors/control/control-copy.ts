@@ -25,8 +25,8 @@ export async function copyControl(
     position = view.position;
     if (view.damage !== undefined) throw withRemedy(view.damage);
     if (waitedMs >= PATIENCE_MS) {
-      const why = `${CONTROL_SHARD}: no entry after position ${position} arrives`;
-      throw new MillraceError('JOURNAL_UNAVAILABLE', `${why}: look at its stream on the NATS server`);
+      const reason = `${CONTROL_SHARD}: no entry after position ${position} arrives`;
+      throw new MillraceError('JOURNAL_UNAVAILABLE', `${reason}: look at its stream on the NATS server`);
     }
     await Promise.race([copied, ports.timers.pause(LOOK_MS)]);
   }

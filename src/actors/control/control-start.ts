@@ -49,8 +49,8 @@ export class ControlStart {
   /** Ends the start when the journal is damaged (CS1). @throws JOURNAL_DAMAGED */
   async refuseDamage(): Promise<void> {
     const { host, view, clock } = this.ports;
-    const why = host?.stoppedShards().get(CONTROL_SHARD) ?? view.damage;
-    if (why !== undefined) throw withRemedy(why);
+    const reason = host?.stoppedShards().get(CONTROL_SHARD) ?? view.damage;
+    if (reason !== undefined) throw withRemedy(reason);
     const nowMs = clock.monotonicMs();
     if (nowMs < this.#lookAtMs) return;
     this.#lookAtMs = nowMs + DAMAGE_LOOK_MS;

@@ -143,10 +143,10 @@ export class DatabaseKeeper implements Backups {
     return this.ports.keep({ clusterId, backup, partitions, shards });
   }
 
-  async #giveUp(backup: BackupId, why: unknown): Promise<void> {
+  async #giveUp(backup: BackupId, reason: unknown): Promise<void> {
     const { objects, log } = this.ports;
     try {
-      await this.#end(backup, undefined, isMillraceError(why) ? why.code : 'DEFECT');
+      await this.#end(backup, undefined, isMillraceError(reason) ? reason.code : 'DEFECT');
       await removeAllOf(objects, backup);
     } catch (error) {
       log.error('backup.not-ended', { backup, cause: describeError(error) });

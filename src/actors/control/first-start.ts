@@ -131,8 +131,8 @@ async function create(
     try {
       const reply = await client.send(command);
       if (reply.type === 'FirstStarted') return reply;
-      const why = reply.type === 'Rejected' ? reply.message : reply.type;
-      throw new MillraceError('BAD_CONFIG', `the first database cannot be created: ${why}`);
+      const reason = reply.type === 'Rejected' ? reply.message : reply.type;
+      throw new MillraceError('BAD_CONFIG', `the first database cannot be created: ${reason}`);
     } catch (error) {
       // The same command is sent again; its ids show that the result is this process's.
       if (!mayAskAgain(error)) throw error;

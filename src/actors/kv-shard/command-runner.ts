@@ -143,8 +143,8 @@ export class ShardCommandRunner {
     const { length } = commands;
     if (!work.isHalfway && !this.#beginTransaction(owned, engine, work, turn)) return 'done';
     if (work.isHalfway) engine.run.goOn();
-    const why = work.slices === undefined && work.isHalfway ? cancelReason(engine, work) : undefined;
-    if (why !== undefined) this.#undoTransaction(owned, engine, work, commandStopped(why));
+    const reason = work.slices === undefined && work.isHalfway ? cancelReason(engine, work) : undefined;
+    if (reason !== undefined) this.#undoTransaction(owned, engine, work, commandStopped(reason));
     while (work.progress < length && !owned.isInDoubt) {
       if (work.isAnswerFull && isRead(commands[work.progress] as readonly string[])) {
         refuseAnswer(work);
@@ -345,11 +345,11 @@ export class ShardCommandRunner {
     }
     if (isBegun || engine.isLong(spec, words, nowMs, caller)) {
       const isTimed = runsScripts && work.request.mode !== 'transaction';
-      const why = isBegun ? cancelReason(engine, work, isTimed) : undefined;
+      const reason = isBegun ? cancelReason(engine, work, isTimed) : undefined;
       work.slices ??= engine.begin(spec, words, caller);
       // A script limits the length of its own slices.
-      if (why === undefined) return nextSlices(work.slices, nowMs, runsScripts ? ALWAYS : shouldStop);
-      return work.slices.stop(why);
+      if (reason === undefined) return nextSlices(work.slices, nowMs, runsScripts ? ALWAYS : shouldStop);
+      return work.slices.stop(reason);
     }
     const reply = engine.execute(spec, words, nowMs, caller);
     const isPaused = runsScripts && reply instanceof Paused;

@@ -227,7 +227,7 @@ export class SubscriptionRegistry implements KvEvents {
       });
       if (!known) await this.#tellEverything(listened);
     } catch (error) {
-      for (const [id, what] of said) listened.unsaid.set(id, what);
+      for (const [id, subscription] of said) listened.unsaid.set(id, subscription);
       throw error;
     }
   }

@@ -53,9 +53,9 @@ export class ActivationReplay {
     return this.#following.recovered;
   }
 
-  cancel(why: MillraceError): void {
+  cancel(reason: MillraceError): void {
     this.#isCancelled = true;
-    this.#following?.until.cancel(why);
+    this.#following?.until.cancel(reason);
   }
 
   async #restore(recovery: Recovery): Promise<Recovery> {

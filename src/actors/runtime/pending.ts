@@ -33,11 +33,11 @@ export interface Abandoned<W> {
 export function rejectAll<W extends Work>(
   shard: ShardName,
   { inFlight, open, waiting }: Abandoned<W>,
-  why: MillraceError,
+  reason: MillraceError,
 ): void {
-  const isRefused = isMillraceError(why, 'FENCED') && why.details.outcome === 'not-applied';
+  const isRefused = isMillraceError(reason, 'FENCED') && reason.details.outcome === 'not-applied';
   const settle = (work: W, mayBeStored: boolean) =>
-    work.reject(work.hasWritten && mayBeStored ? unknown(shard, why) : notApplied(shard, why));
+    work.reject(work.hasWritten && mayBeStored ? unknown(shard, reason) : notApplied(shard, reason));
   for (const work of inFlight) settle(work, !isRefused || isSpread(work));
   for (const work of open) settle(work, isSpread(work));
   // Works whose reply waited only for proof of ownership have published their messages already.

@@ -46,14 +46,14 @@ export function checkOfShards(
   const notes = [
     ['stopped, the journal is in doubt', 'JOURNAL_DAMAGED'],
     ['stopped, written by a newer release', 'NEWER_FORMAT'],
-  ].flatMap(([what, wanted]) => {
+  ].flatMap(([state, wanted]) => {
     const those = stopped.filter(([, { code }]) => code === wanted);
-    const named = those.map(([shard, why]) => `${shard} (${describeError(why)})`);
-    return named.length === 0 ? [] : [`${what}: ${named.join(', ')}`];
+    const named = those.map(([shard, reason]) => `${shard} (${describeError(reason)})`);
+    return named.length === 0 ? [] : [`${state}: ${named.join(', ')}`];
   });
   if (!hosts.every((host) => host.isSettled())) {
-    const why = hosts.flatMap((host) => [...host.lookFailures()].map(([shard, reason]) => `${shard}: ${reason}`));
-    return { ok: false, detail: [...notes, 'shards are loading or moving', ...why].join('; ') };
+    const failures = hosts.flatMap((host) => [...host.lookFailures()].map(([shard, reason]) => `${shard}: ${reason}`));
+    return { ok: false, detail: [...notes, 'shards are loading or moving', ...failures].join('; ') };
   }
   return notes.length === 0 ? { ok: true } : { ok: false, isStuck: true, detail: notes.join('; ') };
 }

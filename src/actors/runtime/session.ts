@@ -51,7 +51,7 @@ export class Session {
   /** Heartbeats contain the revision of the wishes that this process has read. */
   readonly placement: Placement;
   #id: SessionId;
-  readonly #onLost: ((why: string) => void)[] = [];
+  readonly #onLost: ((reason: string) => void)[] = [];
   #revision = 0;
   #counter = 0;
   #readableUntilMs = Number.NEGATIVE_INFINITY;
@@ -88,7 +88,7 @@ export class Session {
   }
 
   /** Calls `listener` immediately when the session is lost (SE4). */
-  whenLost(listener: (why: string) => void): void {
+  whenLost(listener: (reason: string) => void): void {
     this.#onLost.push(listener);
   }
 
@@ -219,9 +219,9 @@ export class Session {
 
   #beat(): void {
     if (this.#state !== 'live') return;
-    const why = this.ports.clocks.look();
-    if (why !== undefined) {
-      this.#lose(why);
+    const reason = this.ports.clocks.look();
+    if (reason !== undefined) {
+      this.#lose(reason);
       return;
     }
     this.membership.watchConnection();
@@ -276,10 +276,10 @@ export class Session {
     if (record.revision > this.#revision) this.#revision = record.revision;
   }
 
-  #lose(why: string): void {
-    this.ports.log.warn('session.lost', { session: this.id, why });
+  #lose(reason: string): void {
+    this.ports.log.warn('session.lost', { session: this.id, why: reason });
     this.#stop('lost');
-    for (const listener of this.#onLost) listener(why);
+    for (const listener of this.#onLost) listener(reason);
     this.ports.clocks.settle();
     this.ports.timers.after(this.times.heartbeatMs, () => {
       if (this.#state !== 'lost') return;

@@ -51,7 +51,7 @@ export class ShardActor<W extends Work> {
   #state: ActorState = 'claiming';
   /** From the activation, or determined later for an actor that follows. */
   #grant: Grant;
-  #end: (why: MillraceError) => void = () => {};
+  #end: (reason: MillraceError) => void = () => {};
   readonly #mailbox: Mailbox<W>;
   readonly #memory: CommandMemory;
   readonly #entries: TurnEntries<W>;
@@ -211,8 +211,8 @@ export class ShardActor<W extends Work> {
   /** Accepts a work. Its `release` or `reject` is called later, never within this call. */
   submit(work: W): void {
     if (this.#state === 'ended' || this.#state === 'draining') {
-      const why = this.#state === 'ended' ? 'has no owner here' : 'is being handed over';
-      this.ports.timers.soon(() => work.reject(unavailable(`${this.shard} ${why}`)));
+      const reason = this.#state === 'ended' ? 'has no owner here' : 'is being handed over';
+      this.ports.timers.soon(() => work.reject(unavailable(`${this.shard} ${reason}`)));
       return;
     }
     work.enteredAtMs = this.ports.clock.monotonicMs();
@@ -232,8 +232,8 @@ export class ShardActor<W extends Work> {
   /** The error of a full mailbox; while the state is loading it names that as the cause. */
   #noRoom(): MillraceError {
     const isLoading = this.#state === 'claiming' || this.#state === 'replaying';
-    const why = `${this.shard} ${isLoading ? 'is still loading, and ' : ''}has too many commands waiting`;
-    return isLoading ? unavailable(why) : new MillraceError('MAILBOX_FULL', why, { shard: this.shard });
+    const reason = `${this.shard} ${isLoading ? 'is still loading, and ' : ''}has too many commands waiting`;
+    return isLoading ? unavailable(reason) : new MillraceError('MAILBOX_FULL', reason, { shard: this.shard });
   }
 
   /** Lets the plane return parked work (its partition has loaded), and check due work. */
@@ -289,17 +289,17 @@ export class ShardActor<W extends Work> {
   }
 
   /** Drops the state and rejects every caller. Idempotent. */
-  end(why: MillraceError): void {
+  end(reason: MillraceError): void {
     if (this.#state === 'ended') return;
     this.#state = 'ended';
-    if (why.code === 'FENCED') this.ports.metrics.refused(this.shard);
+    if (reason.code === 'FENCED') this.ports.metrics.refused(this.shard);
     this.#tick.cancel();
     this.#holdSweep?.cancel();
-    this.#replay.cancel(why);
-    const { inFlight, open, unproven } = this.#entries.end(why);
+    this.#replay.cancel(reason);
+    const { inFlight, open, unproven } = this.#entries.end(reason);
     const waiting = [...this.#mailbox.clear(), ...this.plane.abandon(), ...unproven];
-    rejectAll(this.shard, { inFlight, open, waiting }, why);
-    this.#end(why);
+    rejectAll(this.shard, { inFlight, open, waiting }, reason);
+    this.#end(reason);
     this.ports.timers.after(FORGOTTEN_AFTER_MS, () => this.forget());
   }
 
@@ -328,8 +328,8 @@ export class ShardActor<W extends Work> {
     const durationMs = this.ports.clock.monotonicMs() - startedAtMs;
     this.ports.metrics.replayed(durationMs);
     const { entries, afterClaim } = this.replayed;
-    const what = { number: claim.number, durationMs, entries, afterClaim };
-    this.ports.log.info('shard.replayed', { shard: this.shard, epoch: this.epoch, ...what });
+    const facts = { number: claim.number, durationMs, entries, afterClaim };
+    this.ports.log.info('shard.replayed', { shard: this.shard, epoch: this.epoch, ...facts });
     return recovery;
   }
 
@@ -427,8 +427,9 @@ export class ShardActor<W extends Work> {
       const isOver = (work: W) => work.enteredAtMs <= enteredBeforeMs || isTooLate(work, nowMs);
       for (const work of this.#mailbox.removeWhere(isOver)) work.reject(unavailable(`${this.shard} is still loading`));
     } else {
-      const why = 'another long command is running in its database';
-      for (const work of this.#mailbox.takeHeldUp(enteredBeforeMs)) work.reject(new MillraceError('TENANT_BUSY', why));
+      const reason = 'another long command is running in its database';
+      for (const work of this.#mailbox.takeHeldUp(enteredBeforeMs))
+        work.reject(new MillraceError('TENANT_BUSY', reason));
     }
     this.#entries.rejectUnproven(enteredBeforeMs);
     if (this.#mailbox.size + this.#entries.unproven > 0) this.#sweepLater();

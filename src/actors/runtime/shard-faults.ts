@@ -50,11 +50,11 @@ export class ShardFaults {
    * Counts an error of unreadable data. A late replica can look like damage once (JN7: reads may be stale); repeated
    * damage is real. Data of a newer release stays unreadable.
    */
-  noteDamage(shard: ShardName, why: unknown): void {
-    if (!isUnreadable(why)) return;
+  noteDamage(shard: ShardName, reason: unknown): void {
+    if (!isUnreadable(reason)) return;
     const seen = (this.#damageSeen.get(shard) ?? 0) + 1;
     this.#damageSeen.set(shard, seen);
-    if (seen >= DAMAGE_TRIES || why.code === 'NEWER_FORMAT') this.stop(shard, why);
+    if (seen >= DAMAGE_TRIES || reason.code === 'NEWER_FORMAT') this.stop(shard, reason);
   }
 
   /** The shard was replayed without an error. */
@@ -62,22 +62,22 @@ export class ShardFaults {
     this.#damageSeen.delete(shard);
   }
 
-  stop(shard: ShardName, why: MillraceError): void {
-    this.#stopped.set(shard, why);
+  stop(shard: ShardName, reason: MillraceError): void {
+    this.#stopped.set(shard, reason);
     this.#failures.delete(shard);
     this.#unreadable.delete(shard);
-    this.ports.log.error('shard.stopped', { shard, cause: describeError(why), details: why.details });
+    this.ports.log.error('shard.stopped', { shard, cause: describeError(reason), details: reason.details });
   }
 
   /** Counts the time of an unreadable end. Any other failure in between, such as a lost connection, restarts it. */
-  #noteUnreadable(shard: ShardName, why: unknown): void {
-    const position = isMillraceError(why, 'JOURNAL_UNAVAILABLE') ? why.details.unreadable : undefined;
+  #noteUnreadable(shard: ShardName, reason: unknown): void {
+    const position = isMillraceError(reason, 'JOURNAL_UNAVAILABLE') ? reason.details.unreadable : undefined;
     const nowMs = this.ports.clock.monotonicMs();
     const known = this.#unreadable.get(shard);
     if (position === undefined) this.#unreadable.delete(shard);
     else if (known?.position !== position) this.#unreadable.set(shard, { position, sinceMs: nowMs });
     else if (nowMs - known.sinceMs >= UNREADABLE_MS) {
-      this.stop(shard, new MillraceError('JOURNAL_DAMAGED', describeError(why), { shard, position }));
+      this.stop(shard, new MillraceError('JOURNAL_DAMAGED', describeError(reason), { shard, position }));
     }
   }
 }

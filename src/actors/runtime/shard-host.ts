@@ -79,7 +79,7 @@ export class ShardHost<W extends Work> {
   }
 
   start(): void {
-    this.session.whenLost((why) => this.#endAll(why));
+    this.session.whenLost((reason) => this.#endAll(reason));
     this.membership.whenHeard((heartbeat) => this.#hear(heartbeat));
     this.#lookNow();
   }
@@ -117,9 +117,9 @@ export class ShardHost<W extends Work> {
 
   /** The refusal of requests for a shard that this process should own and has stopped. */
   whyStopped(shard: ShardName): MillraceError | undefined {
-    const why = this.#faults.stopped.get(shard);
-    if (why === undefined || !this.#isMine(shard)) return undefined;
-    return new MillraceError(why.code, `${shard} is stopped`, { shard, isStopped: true }, why);
+    const reason = this.#faults.stopped.get(shard);
+    if (reason === undefined || !this.#isMine(shard)) return undefined;
+    return new MillraceError(reason.code, `${shard} is stopped`, { shard, isStopped: true }, reason);
   }
 
   /** True once every shard that this process should own is served, apart from those that were stopped. */
@@ -177,10 +177,10 @@ export class ShardHost<W extends Work> {
   #hear({ session, news = [], isGone = false }: Heartbeat): void {
     if (session === this.session.id) return;
     if (isGone) for (const shard of this.options.shards) this.#lookAgainAt(shard);
-    for (const { shard, epoch, what } of news) {
-      if (what === 'released' && this.options.shards.includes(shard)) this.#lookAgainAt(shard);
-      if (what === 'taken') this.#forgetFormer(shard, epoch);
-      if (what === 'followed') this.#hearFollowed(shard, { session, epoch });
+    for (const { shard, epoch, what: change } of news) {
+      if (change === 'released' && this.options.shards.includes(shard)) this.#lookAgainAt(shard);
+      if (change === 'taken') this.#forgetFormer(shard, epoch);
+      if (change === 'followed') this.#hearFollowed(shard, { session, epoch });
     }
   }
 
@@ -200,10 +200,10 @@ export class ShardHost<W extends Work> {
     for (const actor of this.#ended) if (actor.shard === shard && actor.epoch < epoch) actor.forget();
   }
 
-  #endAll(why: string): void {
+  #endAll(reason: string): void {
     for (const { actor, lease } of this.#held.values()) {
       const { head } = actor;
-      actor.end(new MillraceError('FENCED', `the session is over: ${why}`, { outcome: 'unknown' }));
+      actor.end(new MillraceError('FENCED', `the session is over: ${reason}`, { outcome: 'unknown' }));
       // The release saves the others the wait for our silence. If another process has the lease, the update is a conflict.
       if (head !== undefined) void lease.save(head, actor.isPastQuiet, true).catch(() => undefined);
     }
@@ -343,7 +343,7 @@ export class ShardHost<W extends Work> {
     this.#held.set(shard, { actor, lease: new HeldLease(this.ports, shard, lease, revision) });
     this.ports.log.info('shard.claiming', { shard, epoch: lease.epoch });
     this.ports.metrics.takeover(shard);
-    void actor.ended.then((why) => this.#onEnded(shard, actor, why));
+    void actor.ended.then((reason) => this.#onEnded(shard, actor, reason));
     void actor.claimed.then(() => {
       this.#forgetFormer(shard, lease.epoch);
       this.session.tell({ shard, epoch: lease.epoch, what: 'taken' });
@@ -376,17 +376,17 @@ export class ShardHost<W extends Work> {
     return actor;
   }
 
-  #onEnded(shard: ShardName, actor: ShardActor<W>, why: MillraceError): void {
+  #onEnded(shard: ShardName, actor: ShardActor<W>, reason: MillraceError): void {
     if (this.#held.get(shard)?.actor === actor) this.#held.delete(shard);
     this.#unused.note(shard, actor.epoch);
     this.#ended.add(actor);
     void actor.forgotten.then(() => this.#ended.delete(actor));
     if (this.options.isExclusive) actor.forget();
-    if (why.code === 'SHUTTING_DOWN') return;
+    if (reason.code === 'SHUTTING_DOWN') return;
     this.#notBeforeMs.set(shard, this.ports.clock.monotonicMs() + this.times.restartBackoffMs);
     this.#lookIn(this.times.lookEveryMs);
-    this.ports.log.warn('shard.ended', { shard, epoch: actor.epoch, code: why.code, cause: describeError(why) });
-    this.#faults.noteDamage(shard, why);
+    this.ports.log.warn('shard.ended', { shard, epoch: actor.epoch, code: reason.code, cause: describeError(reason) });
+    this.#faults.noteDamage(shard, reason);
   }
 
   async #tend(shard: ShardName, held: OwnedShard<W>): Promise<void> {

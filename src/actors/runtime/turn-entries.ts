@@ -160,10 +160,10 @@ export class TurnEntries<W extends Work> {
   }
 
   /** Stops appending. @returns the works without a reply */
-  end(why: MillraceError): Pick<Abandoned<W>, 'inFlight' | 'open'> & { readonly unproven: readonly W[] } {
+  end(reason: MillraceError): Pick<Abandoned<W>, 'inFlight' | 'open'> & { readonly unproven: readonly W[] } {
     this.#isEnded = true;
     this.#maySeal = false;
-    this.#stop.abort(why);
+    this.#stop.abort(reason);
     const inFlight = this.#inFlight?.waiting ?? [];
     const open = this.#open.waiting;
     this.#inFlight = undefined;

@@ -122,8 +122,13 @@ export class BulkExchange {
     try {
       return (await this.link.request(at, encodeQuestion([id, index]), { timeoutMs: this.options.timeoutMs })).data;
     } catch (cause) {
-      const why = describeError(cause);
-      throw new MillraceError('TIMED_OUT', 'a piece of a large message did not come', { id, index, why }, cause);
+      const reason = describeError(cause);
+      throw new MillraceError(
+        'TIMED_OUT',
+        'a piece of a large message did not come',
+        { id, index, why: reason },
+        cause,
+      );
     }
   }
 

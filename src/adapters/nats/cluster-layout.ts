@@ -170,10 +170,10 @@ class Initialisation {
       const refusal = refusalOf(error);
       if (refusal === undefined) throw error;
       const isOther = refusal.code === JETSTREAM_ERRORS.streamNameInUse;
-      const why = isOther ? 'it exists with other settings' : `${refusal.message} (${refusal.code})`;
+      const reason = isOther ? 'it exists with other settings' : `${refusal.message} (${refusal.code})`;
       throw new MillraceError(
         isOther ? 'CONFLICT' : 'BAD_CONFIG',
-        `cannot create stream ${config.name}: ${why}`,
+        `cannot create stream ${config.name}: ${reason}`,
         {},
         error,
       );

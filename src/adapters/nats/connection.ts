@@ -133,8 +133,8 @@ async function openLink(options: NatsOptions, role: string, noEcho: boolean, ide
   try {
     return new NatsLink(await connectClient(settings), role, user, options.isOwn ? OWN_ALIVE_WITHIN_MS : undefined);
   } catch (cause) {
-    const where = options.servers.join(', ');
-    const message = `no NATS server at ${where}: ${describeError(cause)}`;
+    const addresses = options.servers.join(', ');
+    const message = `no NATS server at ${addresses}: ${describeError(cause)}`;
     throw new MillraceError('JOURNAL_UNAVAILABLE', message, { role }, cause);
   }
 }

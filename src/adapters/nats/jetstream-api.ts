@@ -111,8 +111,8 @@ export class JetStreamApi {
   }
 
   /** Removes the messages below `seq`, or all of one subject. */
-  purge(stream: string, what: { seq: number } | { filter: string }): Promise<unknown> {
-    return this.ask(({ streams }) => streams.purge(stream, what));
+  purge(stream: string, selection: { seq: number } | { filter: string }): Promise<unknown> {
+    return this.ask(({ streams }) => streams.purge(stream, selection));
   }
 
   /** The subjects that match, with how many messages each has. */

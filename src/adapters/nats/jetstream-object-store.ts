@@ -229,8 +229,8 @@ function assertSame(existing: Description, name: string, digest: string): void {
   throw new MillraceError('CONFLICT', 'an object of that name has other contents', { name });
 }
 
-function damaged(name: string, why: string): MillraceError {
-  return new MillraceError('JOURNAL_DAMAGED', `an object is damaged: ${why}`, { name });
+function damaged(name: string, reason: string): MillraceError {
+  return new MillraceError('JOURNAL_DAMAGED', `an object is damaged: ${reason}`, { name });
 }
 
 /** In slices with other work in between, because a large object must not block the event loop. */

@@ -215,17 +215,17 @@ export class NatsLink {
   #refused(error: Error): void {
     if (!(error instanceof errors.PermissionViolationError)) return;
     const { operation, subject } = error;
-    const what = forbidden(error);
-    if (operation === 'publish') this.#inbox.failSubject(subject, what);
-    else if (subject.startsWith(inboxPrefix(this.user, this.role))) this.#inbox.failAll(what, 'forbidden');
+    const reason = forbidden(error);
+    if (operation === 'publish') this.#inbox.failSubject(subject, reason);
+    else if (subject.startsWith(inboxPrefix(this.user, this.role))) this.#inbox.failAll(reason, 'forbidden');
   }
 
   #disconnected(): void {
     if (!this.#isConnected) return;
     this.#isConnected = false;
-    const why = `the ${this.role} connection was lost`;
-    this.#inbox.failAll(why);
-    for (const fail of [...this.#onLoss]) fail(new LinkFailure('disconnected', why));
+    const reason = `the ${this.role} connection was lost`;
+    this.#inbox.failAll(reason);
+    for (const fail of [...this.#onLoss]) fail(new LinkFailure('disconnected', reason));
   }
 
   #notSent(): LinkFailure {

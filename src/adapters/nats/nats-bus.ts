@@ -244,8 +244,8 @@ export class NatsBus implements Bus {
       payload = frame.kind === 'payload' ? frame.payload : await this.#payloadOf(frame);
     } catch (cause) {
       // It was not passed on, so it was certainly not executed.
-      const why = new MillraceError('SHARD_UNAVAILABLE', 'a large request did not arrive', {}, cause);
-      return encodeFailure(cause instanceof MillraceError && !cause.retryable ? cause : why);
+      const failure = new MillraceError('SHARD_UNAVAILABLE', 'a large request did not arrive', {}, cause);
+      return encodeFailure(cause instanceof MillraceError && !cause.retryable ? cause : failure);
     }
     return onRequest(payload).then((answered) => this.#answerFrame(answered), encodeFailure);
   }

@@ -59,14 +59,14 @@ export class RequestInbox {
   }
 
   /** The connection is lost, or answers cannot reach it: fails all waiting requests. */
-  failAll(why: string, kind: LinkFailureKind = 'disconnected'): void {
-    for (const { settle } of this.#waiting.takeAll()) settle(new LinkFailure(kind, why));
+  failAll(reason: string, kind: LinkFailureKind = 'disconnected'): void {
+    for (const { settle } of this.#waiting.takeAll()) settle(new LinkFailure(kind, reason));
   }
 
   /** Fails the requests that wait for an answer from a subject; some of their answers may have been received before. */
-  failSubject(subject: string, why: string): void {
+  failSubject(subject: string, reason: string): void {
     const failed = this.#waiting.takeAll((waiting) => waiting.subject === subject);
-    for (const { settle } of failed) settle(new LinkFailure('forbidden', why));
+    for (const { settle } of failed) settle(new LinkFailure('forbidden', reason));
   }
 
   #subscribe(): void {

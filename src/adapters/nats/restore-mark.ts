@@ -49,13 +49,13 @@ export function markFile(dataDir: string): MarkKeeper {
   };
 }
 
-/** RMA2. @param where the directory or NATS that an operator has to empty. @throws BAD_CONFIG in one line */
-export async function refuseUnfinishedRestore(keeper: MarkKeeper, where: string): Promise<void> {
+/** RMA2. @param place the directory or NATS that an operator has to empty. @throws BAD_CONFIG in one line */
+export async function refuseUnfinishedRestore(keeper: MarkKeeper, place: string): Promise<void> {
   const mark = await keeper.read();
   if (mark === undefined || mark.state === 'complete') return;
   throw new MillraceError(
     'BAD_CONFIG',
-    `a restore into ${where} did not finish: empty it, and restore the backup again`,
+    `a restore into ${place} did not finish: empty it, and restore the backup again`,
   );
 }
 

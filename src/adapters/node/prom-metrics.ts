@@ -102,8 +102,8 @@ export class PromMetrics implements Metrics, MeasuredProcess {
     for (const stat of ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99']) {
       this.registry.removeSingleMetric(`nodejs_eventloop_lag_${stat}_seconds`);
     }
-    for (const what of ['handles', 'requests', 'resources']) {
-      this.registry.removeSingleMetric(`nodejs_active_${what}_total`);
+    for (const kind of ['handles', 'requests', 'resources']) {
+      this.registry.removeSingleMetric(`nodejs_active_${kind}_total`);
     }
   }
 

@@ -40,15 +40,15 @@ export class ImportReport {
     return this.counts.left === 0 && this.counts.different === 0;
   }
 
-  leaveKey(key: ByteString, why: string): void {
+  leaveKey(key: ByteString, reason: string): void {
     this.counts.left += 1;
-    this.#line('left', { key: shownBytes(key) }, why);
+    this.#line('left', { key: shownBytes(key) }, reason);
   }
 
   /** Lists an item that is not a key. */
-  leave(what: string, why: string): void {
+  leave(item: string, reason: string): void {
     this.counts.left += 1;
-    this.#line('left', { what }, why);
+    this.#line('left', { what: item }, reason);
   }
 
   differs(key: ByteString, how: string): void {

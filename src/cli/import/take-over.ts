@@ -28,7 +28,7 @@ export async function takeOver(deps: TakeOverDeps, writer: KeyWriter, state: Imp
   const rate = new Pace(deps);
   try {
     for await (const { keys, libraries, left, next } of source.batches(await state.read())) {
-      for (const [what, why] of left) report.leave(what, why);
+      for (const [item, reason] of left) report.leave(item, reason);
       for (const library of libraries) await writer.writeLibrary(library);
       await writer.write(keys);
       await state.reached(next);

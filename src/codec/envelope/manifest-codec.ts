@@ -31,10 +31,10 @@ export function encodeWithDigest<T>(shape: Shape<T>, value: T): Uint8Array {
 }
 
 /** @throws JOURNAL_DAMAGED for damaged bytes or an unknown version */
-export function decodeWithDigest<T>(shape: Shape<T>, bytes: Uint8Array, what: string): T {
-  const { contents, digest } = decoded(outer, bytes, what);
+export function decodeWithDigest<T>(shape: Shape<T>, bytes: Uint8Array, subject: string): T {
+  const { contents, digest } = decoded(outer, bytes, subject);
   if (Buffer.compare(sha256(contents), digest) !== 0) {
-    throw new MillraceError('JOURNAL_DAMAGED', `${what} cannot be read: checksum mismatch`);
+    throw new MillraceError('JOURNAL_DAMAGED', `${subject} cannot be read: checksum mismatch`);
   }
-  return decoded(shape, contents, what);
+  return decoded(shape, contents, subject);
 }

@@ -95,10 +95,10 @@ export class RespCommandReader {
   }
 
   /** Reads `<mark><digits>\r\n`. */
-  #header(mark: number, what: string): number {
+  #header(mark: number, subject: string): number {
     const { bytes } = this;
     let at = this.#at;
-    if (bytes[at] !== mark) throw new MalformedRespError(`${what} should begin`, at);
+    if (bytes[at] !== mark) throw new MalformedRespError(`${subject} should begin`, at);
     at += 1;
     const from = at;
     let value = 0;

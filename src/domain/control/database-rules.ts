@@ -53,8 +53,8 @@ export function refuseLimits(limits: DatabaseLimits): Decision | undefined {
 }
 
 export function refuseSettings(settings: DatabaseSettings): Decision | undefined {
-  const why = wrongIn(settings);
-  return why === undefined ? undefined : rejected('BAD_VALUE', why);
+  const reason = wrongIn(settings);
+  return reason === undefined ? undefined : rejected('BAD_VALUE', reason);
 }
 
 function wrongIn(settings: DatabaseSettings): string | undefined {

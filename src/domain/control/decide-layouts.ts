@@ -36,8 +36,8 @@ export function decideChangePartitions(
     return rejected('BAD_PARTITIONS', `a database has 1 to ${MAX_PARTITIONS} partitions`);
   }
   if ((state.format?.level ?? FIRST_FORMAT_LEVEL) < LAYOUTS_FORMAT_LEVEL) {
-    const what = `changing partitions needs format level ${LAYOUTS_FORMAT_LEVEL}`;
-    return rejected('CONFLICTS', `${what}: run millrace cluster upgrade`);
+    const problem = `changing partitions needs format level ${LAYOUTS_FORMAT_LEVEL}`;
+    return rejected('CONFLICTS', `${problem}: run millrace cluster upgrade`);
   }
   const { firstPartition = 0, layoutChange } = database;
   if (layoutChange !== undefined && isChangingLayout(database)) {

@@ -97,7 +97,7 @@ export function decideDeleteTeam(
     [foreign.length, 'queues of other accounts'],
     [queueOwnerOf(team) === id ? 0 : 1, 'its own queue in another team'],
   ] as const;
-  const left = owned.filter(([count]) => count > 0).map(([, what]) => what);
+  const left = owned.filter(([count]) => count > 0).map(([, resources]) => resources);
   if (left.length > 0) return rejected('CONFLICTS', `the team still has ${left.join(' and ')}`);
   const gone = [...others, team].map(({ id: account }) => ({ type: 'AccountDeleted', account, atMs }) as const);
   return decided({ type: 'TeamIsGone' }, ...gone);

@@ -162,23 +162,23 @@ function operatorsOf({ type }: IndexField): readonly string[] {
 }
 
 function conditionOf(field: IndexField, name: string, value: FilterJson): Condition {
-  const where = `${name} of ${field.path}`;
+  const subject = `${name} of ${field.path}`;
   switch (name) {
     case '$eq':
       return equals(field, value, name);
     case '$in': {
-      if (!isList(value)) throw new SearchProblem(`${where} expects a list`);
-      if (value.length > MAX_IN_VALUES) throw new SearchProblem(`${where} has at most ${MAX_IN_VALUES} values`);
+      if (!isList(value)) throw new SearchProblem(`${subject} expects a list`);
+      if (value.length > MAX_IN_VALUES) throw new SearchProblem(`${subject} has at most ${MAX_IN_VALUES} values`);
       return { kind: 'in', values: value.map((one) => fieldValue(field, one, name)) };
     }
     case '$smart':
       return smart(value, field.path);
     case '$fuzzy':
-      return fuzzy(value, where);
+      return fuzzy(value, subject);
     case '$phrase':
-      return phrase(value, where);
+      return phrase(value, subject);
     default:
-      return { kind: 'regex', test: regexTest(textIn(value, where), !field.isWhole) };
+      return { kind: 'regex', test: regexTest(textIn(value, subject), !field.isWhole) };
   }
 }
 
@@ -198,29 +198,29 @@ function fieldValue(field: IndexField, value: FilterJson, name: string): FieldVa
   throw new SearchProblem(`${name} has a value that is none of type ${field.type}: ${field.path}`);
 }
 
-function fuzzy(value: FilterJson, where: string): Condition {
+function fuzzy(value: FilterJson, subject: string): Condition {
   if (!isObject(value)) {
-    return { kind: 'fuzzy', value: textIn(value, where), distance: 1, isSwapOne: true, isPrefix: false };
+    return { kind: 'fuzzy', value: textIn(value, subject), distance: 1, isSwapOne: true, isPrefix: false };
   }
-  refuseOthers(value, ['value', 'distance', 'transpositionCostOne', 'prefix'], where);
+  refuseOthers(value, ['value', 'distance', 'transpositionCostOne', 'prefix'], subject);
   const distance = value.get('distance');
   return {
     kind: 'fuzzy',
-    value: textIn(value.get('value'), where),
-    distance: distance === undefined ? 1 : integerIn(distance, `distance in ${where}`, 0, MAX_DISTANCE),
+    value: textIn(value.get('value'), subject),
+    distance: distance === undefined ? 1 : integerIn(distance, `distance in ${subject}`, 0, MAX_DISTANCE),
     isSwapOne: value.get('transpositionCostOne') !== false,
     isPrefix: value.get('prefix') === true,
   };
 }
 
-function phrase(value: FilterJson, where: string): Condition {
-  if (!isObject(value)) return { kind: 'phrase', value: textIn(value, where), slop: 0, isPrefix: false };
-  refuseOthers(value, ['value', 'slop', 'prefix'], where);
+function phrase(value: FilterJson, subject: string): Condition {
+  if (!isObject(value)) return { kind: 'phrase', value: textIn(value, subject), slop: 0, isPrefix: false };
+  refuseOthers(value, ['value', 'slop', 'prefix'], subject);
   const slop = value.get('slop');
   return {
     kind: 'phrase',
-    value: textIn(value.get('value'), where),
-    slop: slop === undefined ? 0 : integerIn(slop, `slop in ${where}`, 0, MAX_SLOP),
+    value: textIn(value.get('value'), subject),
+    slop: slop === undefined ? 0 : integerIn(slop, `slop in ${subject}`, 0, MAX_SLOP),
     isPrefix: value.get('prefix') === true,
   };
 }

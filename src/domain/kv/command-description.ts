@@ -300,39 +300,38 @@ export function accessedKeysOf(spec: CommandDescription, words: readonly ByteStr
 type KeyVisitor = (position: number, access: KeyAccess | undefined, part: number) => void;
 
 function eachKey(
-  where: KeySpec,
+  spec: KeySpec,
   words: readonly ByteString[],
   fallback: KeyAccess | undefined,
   visit: KeyVisitor,
   part = 0,
 ): void {
-  switch (where.kind) {
+  switch (spec.kind) {
     case 'none':
       return;
     case 'span': {
-      const last = where.last < 0 ? words.length + where.last : where.last;
-      for (let i = where.first; i <= last && i < words.length; i += where.step)
-        visit(i, where.access ?? fallback, part);
+      const last = spec.last < 0 ? words.length + spec.last : spec.last;
+      for (let i = spec.first; i <= last && i < words.length; i += spec.step) visit(i, spec.access ?? fallback, part);
       return;
     }
     case 'counted': {
-      for (const position of where.before) if (position < words.length) visit(position, 'write', part);
-      const count = Number(words[where.at]);
-      const step = where.step ?? 1;
-      const access = where.access ?? (where.before.length > 0 ? 'read' : fallback);
-      const ofCounted = where.before.length > 0 ? part + 1 : part;
+      for (const position of spec.before) if (position < words.length) visit(position, 'write', part);
+      const count = Number(words[spec.at]);
+      const step = spec.step ?? 1;
+      const access = spec.access ?? (spec.before.length > 0 ? 'read' : fallback);
+      const ofCounted = spec.before.length > 0 ? part + 1 : part;
       for (let i = 0; i < count; i += 1) {
-        const position = where.at + 1 + i * step;
+        const position = spec.at + 1 + i * step;
         if (position >= words.length) break;
         visit(position, access, ofCounted);
       }
       return;
     }
     case 'several':
-      for (const [index, inner] of where.parts.entries()) eachKey(inner, words, fallback, visit, index);
+      for (const [index, inner] of spec.parts.entries()) eachKey(inner, words, fallback, visit, index);
       return;
     case 'found':
-      for (const { position, access } of where.find(words)) {
+      for (const { position, access } of spec.find(words)) {
         if (position < words.length) visit(position, access ?? fallback, part);
       }
   }

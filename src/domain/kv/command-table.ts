@@ -138,9 +138,9 @@ export class CommandTable {
  * Refuses a command whose effects need a higher format level than the one in force: in a rolling upgrade a program of
  * the previous release may be the next owner. @throws ErrorReply
  */
-export function requireFormat({ isReplay, server }: CommandContext, what: string, level = FIRST_FORMAT_LEVEL): void {
+export function requireFormat({ isReplay, server }: CommandContext, feature: string, level = FIRST_FORMAT_LEVEL): void {
   if (isReplay || level <= (server.formatLevel?.() ?? FORMAT_LEVEL)) return;
-  throw new ErrorReply(`ERR ${what} needs format level ${level}: run millrace cluster upgrade`);
+  throw new ErrorReply(`ERR ${feature} needs format level ${level}: run millrace cluster upgrade`);
 }
 
 /** The handlers of a row, which ask first whether its effects may be stored. */

@@ -35,7 +35,7 @@ export interface SlicedCommand {
   /** Runs one slice at time `nowMs`; returns the reply after the last slice. */
   next(nowMs: number): Reply | undefined;
   /** Ends the command without effect. @throws PartStopped, StateInDoubt */
-  stop(why: string): Reply;
+  stop(reason: string): Reply;
 }
 
 /** The origin of a command. Defaults: a plain REST command of a user with all permissions. */
@@ -238,7 +238,7 @@ export class KvEngine {
     };
     return {
       next: (nowMs) => step(nowMs, () => slices.next()),
-      stop: (why) => step(0, () => slices.throw(new Stopped(why))) as Reply,
+      stop: (reason) => step(0, () => slices.throw(new Stopped(reason))) as Reply,
     };
   }
 

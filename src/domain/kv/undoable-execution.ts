@@ -39,8 +39,8 @@ export class StateInDoubt extends Error {
 }
 
 /** The error reply of a stopped command, with the reason. */
-export function commandStopped(why: string): ErrorReply {
-  return new ErrorReply(`ERR command stopped: ${why}`);
+export function commandStopped(reason: string): ErrorReply {
+  return new ErrorReply(`ERR command stopped: ${reason}`);
 }
 
 /** A tenant may set a lower work limit than the installation's, but not a higher one. */

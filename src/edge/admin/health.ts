@@ -57,10 +57,10 @@ function* diskAttention({ parts }: AdminEndpoint, readings: MetricReadings): Ite
 }
 
 function* memoryAttention(readings: MetricReadings): Iterable<Attention> {
-  for (const [what, used, limit] of MEMORY_PARTS) {
+  for (const [part, used, limit] of MEMORY_PARTS) {
     const most = largestReading(readings, limit);
     if (most === 0 || largestReading(readings, used) < most * NEARLY_FULL_SHARE) continue;
-    yield { about: 'memory', level: 'warning', text: `${what} use nearly all of their memory limit` };
+    yield { about: 'memory', level: 'warning', text: `${part} use nearly all of their memory limit` };
   }
 }
 
@@ -68,9 +68,9 @@ function* lagAttention(readings: MetricReadings): Iterable<Attention> {
   if (largestReading(readings, 'millrace_queue_lag_seconds') >= LATE_SECONDS) {
     yield { about: 'queue', level: 'warning', text: 'more messages are due than can be started' };
   }
-  for (const [what, behind] of LAGGING_MODELS) {
+  for (const [models, behind] of LAGGING_MODELS) {
     if (largestReading(readings, behind) < LATE_SECONDS) continue;
-    yield { about: 'read models', level: 'warning', text: `${what} are more than ${LATE_SECONDS} seconds behind` };
+    yield { about: 'read models', level: 'warning', text: `${models} are more than ${LATE_SECONDS} seconds behind` };
   }
 }
 

@@ -163,6 +163,6 @@ function methodOf({ context }: ConsoleCall): string {
 }
 
 /** Tokens of an older release, or tokens set by an operator without storing their text. */
-function noTokens(what: string): RefusedRequest {
-  return invalid(`the tokens of this ${what} are not stored: replace them to use it in the console`);
+function noTokens(resource: string): RefusedRequest {
+  return invalid(`the tokens of this ${resource} are not stored: replace them to use it in the console`);
 }

@@ -22,16 +22,17 @@ export function checkedMembers<Request extends object>(
 }
 
 /** The members of a body. @throws Refused 400 if the body is not an object */
-export function membersOf(body: unknown, what = 'the body'): Map<string, unknown> {
-  return new Map(Object.entries(objectIn(body, what)));
+export function membersOf(body: unknown, subject = 'the body'): Map<string, unknown> {
+  return new Map(Object.entries(objectIn(body, subject)));
 }
 
 /**
  * The body as it was parsed, for member names that `Object.prototype` does not have. @throws Refused 400 if it is not
  * an object
  */
-export function objectIn(body: unknown, what: string): Readonly<Record<string, unknown>> {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw invalid(`${what} is not a JSON object`);
+export function objectIn(body: unknown, subject: string): Readonly<Record<string, unknown>> {
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw invalid(`${subject} is not a JSON object`);
   return body as Readonly<Record<string, unknown>>;
 }
 

@@ -56,7 +56,7 @@ export async function teamInScope(call: ManagementCall, text: string): Promise<T
   return found;
 }
 
-function known<Found>(found: Found | undefined, what: string): Found {
-  if (found === undefined) throw new RefusedRequest(notFound(what));
+function known<Found>(found: Found | undefined, resource: string): Found {
+  if (found === undefined) throw new RefusedRequest(notFound(resource));
   return found;
 }

@@ -240,9 +240,9 @@ export function instantOf(parameters: Parameters, name: string): number | undefi
   return text === undefined ? undefined : wholeNumber(name, text);
 }
 
-/** A name in the path. @param what the noun for the refusal. @throws Refused 400 */
-export function checkedName(what: string, name = ''): string {
-  const problem = nameProblem(what, name);
+/** A name in the path. @param subject the noun for the refusal. @throws Refused 400 */
+export function checkedName(subject: string, name = ''): string {
+  const problem = nameProblem(subject, name);
   if (problem !== undefined) throw invalid(problem);
   return name;
 }

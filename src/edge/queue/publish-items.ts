@@ -86,15 +86,15 @@ function refuseCallbacks(call: QueueCall, { callback, failureCallback }: Deliver
   if (failureCallback !== undefined) refuseCallback(call, 'failure callback', failureCallback);
 }
 
-function refuseCallback(call: QueueCall, what: string, { url, settings }: CallbackSetting): void {
-  refuseForbidden(call, what, url);
+function refuseCallback(call: QueueCall, role: string, { url, settings }: CallbackSetting): void {
+  refuseForbidden(call, role, url);
   refuseCallbacks(call, settings);
 }
 
 /** @throws Refused 400 for a forbidden address */
-export function refuseForbidden(call: QueueCall, what: string, url: string): void {
+export function refuseForbidden(call: QueueCall, role: string, url: string): void {
   const reason = call.endpoint.parts.destinations.refusalOf(url);
-  if (reason !== undefined) throw invalid(`invalid ${what} url: ${reason}`);
+  if (reason !== undefined) throw invalid(`invalid ${role} url: ${reason}`);
 }
 
 /** @throws Refused 400 for a text that is no URL, and for an address that deliveries may not call */

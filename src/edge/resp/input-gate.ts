@@ -26,7 +26,7 @@ export interface InputGateParts {
   readonly isEnding: () => boolean;
   /** The budget has room again. */
   readonly onRoom: () => void;
-  readonly onRefused: (why: ErrorReply) => void;
+  readonly onRefused: (reason: ErrorReply) => void;
 }
 
 export class InputGate {

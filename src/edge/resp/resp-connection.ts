@@ -88,7 +88,7 @@ export class RespConnection implements ClientLink {
       held: this.#held,
       isEnding: () => this.#isEnding,
       onRoom: () => this.#pump(),
-      onRefused: (why) => this.#refuseInput(why),
+      onRefused: (reason) => this.#refuseInput(reason),
     });
     this.#runner = new ClientCommandRunner(endpoint, this.client);
     this.#doubt = new GrantDoubt(endpoint.parts, limits.maxDoubtMs, () => this.#pump());
@@ -278,11 +278,11 @@ export class RespConnection implements ClientLink {
     return this.#commands.parser.mayHaveMore || postponed !== undefined || !open.isUnused;
   }
 
-  #refuseInput(why: ErrorReply): void {
+  #refuseInput(reason: ErrorReply): void {
     const { endpoint } = this;
     this.#isEnding = true;
     endpoint.cuts.note('no-room-for-input', this.client.id);
-    this.#output.answer(encodeReplyAs(why, 2));
+    this.#output.answer(encodeReplyAs(reason, 2));
     this.#commands.parser.clear();
     this.#end();
     this.#held.count();

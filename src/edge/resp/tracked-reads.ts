@@ -14,12 +14,12 @@ export function trackReads(
   grant: KvGrant,
   spec: CommandSpec,
   words: readonly ByteString[],
-  where: 'alone' | 'in-transaction' = 'alone',
+  context: 'alone' | 'in-transaction' = 'alone',
 ): readonly ByteString[] | undefined {
   const { tracking } = client;
   if (tracking === undefined || tracking.isBroadcast) return undefined;
   const { mode, caching } = tracking;
-  if (where === 'alone') tracking.caching = undefined;
+  if (context === 'alone') tracking.caching = undefined;
   if (mode === 'opt-in' && caching !== 'yes') return undefined;
   if (mode === 'opt-out' && caching === 'no') return undefined;
   // A script's reads are known after it has run; until then all its keys count as read.

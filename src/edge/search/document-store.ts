@@ -106,8 +106,8 @@ export class DocumentStore<Stored extends object> {
   async upsert(name: string, texts: ReadonlyMap<string, ByteString>, maxDocuments: number): Promise<UpsertOutcome> {
     const words = [bytesOfText(name), String(maxDocuments)];
     for (const [id, text] of texts) words.push(bytesOfText(id), text);
-    const [what, added, ...totals] = await this.#partition.write(this.kind.writes.upsert, ...words);
-    return { kind: what as UpsertOutcome['kind'], added: Number(added), ...totalsOf(totals) };
+    const [kind, added, ...totals] = await this.#partition.write(this.kind.writes.upsert, ...words);
+    return { kind: kind as UpsertOutcome['kind'], added: Number(added), ...totalsOf(totals) };
   }
 
   /** In the order of `ids`; undefined for missing documents. */
@@ -223,8 +223,8 @@ export class DocumentStore<Stored extends object> {
 
   async rename(name: string, newName: string, deletesExisting: boolean): Promise<'done' | 'missing' | 'taken'> {
     const words = [bytesOfText(name), bytesOfText(newName), deletesExisting ? '1' : '0'];
-    const [what] = await this.#partition.write(this.kind.writes.rename, ...words);
-    return what as 'done' | 'missing' | 'taken';
+    const [outcome] = await this.#partition.write(this.kind.writes.rename, ...words);
+    return outcome as 'done' | 'missing' | 'taken';
   }
 
   /** All names, in the order of their creation. */

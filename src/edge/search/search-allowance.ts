@@ -107,8 +107,8 @@ function taken(bursts: BurstLimiter, index: DatabaseId, most: number, count: num
   return most < 0 || (most > 0 && bursts.take(index, most, count));
 }
 
-function perSecond(limit: string, most: number, what: string): RefusedRequest {
-  return new RefusedRequest(searchLimitReached('time', limit, `at most ${most} ${what} per second`, 1));
+function perSecond(limit: string, most: number, unit: string): RefusedRequest {
+  return new RefusedRequest(searchLimitReached('time', limit, `at most ${most} ${unit} per second`, 1));
 }
 
 /** The quota leases days by the database and its limit, and ignores the rest of a grant. */

@@ -7,12 +7,12 @@ import { VECTOR_ROUTES } from './vectors/index.js';
 
 type Shared = Omit<ApiArea, 'name' | 'description' | 'routes' | 'security'>;
 
-/** @param what the noun for a database of the plane. @param refused refusals by status that the planes differ in */
-function shared(what: string, refused: ReturnType<ApiArea['refusals']>): Shared {
+/** @param resource the noun for a database of the plane. @param refused refusals by status that the planes differ in */
+function shared(resource: string, refused: ReturnType<ApiArea['refusals']>): Shared {
   return {
     client: { url: 'MILLRACE_MGMT_URL', token: 'INDEX_TOKEN' },
     access: ({ permission }) =>
-      `Needs a token of the ${what}. The read-only token ${permission === 'read' ? 'is sufficient' : 'is refused'}.`,
+      `Needs a token of the ${resource}. The read-only token ${permission === 'read' ? 'is sufficient' : 'is refused'}.`,
     needsBody: true,
     error: record({ error: TEXT, status: WHOLE }),
     wrapped: (result) => record({ result }),

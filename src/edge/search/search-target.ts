@@ -43,12 +43,13 @@ export function parseSearchTarget(target: string): SearchTarget | undefined {
   };
 }
 
-/** The error about an invalid index name; undefined if it is valid. @param what the client's term for the name */
-export function nameProblem(what: string, name: unknown): string | undefined {
-  if (typeof name !== 'string') return `${what} must be a string`;
-  if (name === '') return `${what} must not be empty`;
-  if (name.length > MAX_INDEX_NAME_CHARACTERS) return `${what} has more than ${MAX_INDEX_NAME_CHARACTERS} characters`;
-  return CONTROL.test(name) ? `${what} must not have control characters` : undefined;
+/** The error about an invalid index name; undefined if it is valid. @param subject the client's term for the name */
+export function nameProblem(subject: string, name: unknown): string | undefined {
+  if (typeof name !== 'string') return `${subject} must be a string`;
+  if (name === '') return `${subject} must not be empty`;
+  if (name.length > MAX_INDEX_NAME_CHARACTERS)
+    return `${subject} has more than ${MAX_INDEX_NAME_CHARACTERS} characters`;
+  return CONTROL.test(name) ? `${subject} must not have control characters` : undefined;
 }
 
 function decoded(encoded: string): string | undefined {

@@ -47,9 +47,9 @@ export class RefusedSignIns {
 
   add({ source, address, name = '', reason }: RefusedSignIn): void {
     this.#begin();
-    const what = `${address} ${source} ${reason.slice(0, MAX_REASON_CHARACTERS)}`;
-    const isFirst = !this.#seen.has(what);
-    if (this.#seen.size < MAX_ADDRESSES) this.#seen.add(what);
+    const refusal = `${address} ${source} ${reason.slice(0, MAX_REASON_CHARACTERS)}`;
+    const isFirst = !this.#seen.has(refusal);
+    if (this.#seen.size < MAX_ADDRESSES) this.#seen.add(refusal);
     if (this.#addresses.size < MAX_ADDRESSES) this.#addresses.add(address);
     if (!isFirst || this.#lines >= MAX_LINES) {
       this.#others += 1;

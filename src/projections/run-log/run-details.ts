@@ -46,8 +46,8 @@ export class RunDetails {
   /** @param child the child run, started in the same turn */
   setInvoke(run: RunRow, step: StepMark, child: ChildName, messageId: string): void {
     const [, , atMs] = child;
-    const what = [STEP_KINDS.invoke, atMs, JSON.stringify(step), messageId, JSON.stringify(child)];
-    this.#sql.setStep.run([run.id, step.stepId, ...what]);
+    const columns = [STEP_KINDS.invoke, atMs, JSON.stringify(step), messageId, JSON.stringify(child)];
+    this.#sql.setStep.run([run.id, step.stepId, ...columns]);
   }
 
   setRecord(run: RunRow, stepId: number, record: Uint8Array): void {

@@ -147,8 +147,8 @@ export class RunRows {
     const body = this.shared.takeBody(account, message.body);
     const mark = step === undefined ? null : JSON.stringify(step);
     const id = this.#ids.next();
-    const what = [id, account, run.id, name, role, place, mark, envelope.id, body];
-    this.#unwritten.set(id, [...what, createdAtMs, notBeforeMs, state, isDelayed ? 0 : 1, null]);
+    const columns = [id, account, run.id, name, role, place, mark, envelope.id, body];
+    this.#unwritten.set(id, [...columns, createdAtMs, notBeforeMs, state, isDelayed ? 0 : 1, null]);
     if (role === MESSAGE_ROLES.step && run.entries !== undefined) run.entries = Math.max(run.entries, place + 1);
     const row = { id, run, isDelayed };
     return isPending(state) ? remember(this.#pending, keyOf(account, name), row) : row;

@@ -246,8 +246,8 @@ export class RunWriter {
   }
 
   #add({ atMs, state, run, message, nextMs, error, response }: NewEvent): void {
-    const what = [RUN_EVENT_NUMBERS[state], run.id, message ?? 0, run.profile] as const;
-    this.rows.addEvent(run, this.#account, atMs, this.#n, ...what, nextMs ?? null, error ?? null, response ?? null);
+    const columns = [RUN_EVENT_NUMBERS[state], run.id, message ?? 0, run.profile] as const;
+    this.rows.addEvent(run, this.#account, atMs, this.#n, ...columns, nextMs ?? null, error ?? null, response ?? null);
     this.#n += 1;
   }
 }

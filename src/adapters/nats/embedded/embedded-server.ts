@@ -203,9 +203,9 @@ class SupervisedServer implements EmbeddedServer {
         waitUntilReady(this.url, this.credentials, isGone, this.#limits.startTimeoutMs),
       ]);
     } catch (error) {
-      const why = running.hasEnded() ? await running.ended : describeError(error);
+      const cause = running.hasEnded() ? await running.ended : describeError(error);
       await this.#end(running);
-      throw new Error((await lastComplaint(logPath, logBytes)) ?? why);
+      throw new Error((await lastComplaint(logPath, logBytes)) ?? cause);
     }
     return running;
   }
@@ -213,18 +213,18 @@ class SupervisedServer implements EmbeddedServer {
   /** EM3: until `stop` is called, each end is followed by a start. */
   async #supervise(first: ServerProcess): Promise<void> {
     const restartsAtMs: number[] = [];
-    let why = await first.ended;
+    let cause = await first.ended;
     while (!this.#stopping.signal.aborted) {
       const nowMs = performance.now();
       while (restartsAtMs[0] !== undefined && restartsAtMs[0] < nowMs - this.#limits.restartWindowMs)
         restartsAtMs.shift();
-      if (restartsAtMs.length >= this.#limits.restarts) return this.#giveUp(restartsAtMs.length, why);
+      if (restartsAtMs.length >= this.#limits.restarts) return this.#giveUp(restartsAtMs.length, cause);
       const backoffMs = Math.min(this.#limits.firstBackoffMs * 2 ** restartsAtMs.length, this.#limits.longestBackoffMs);
       restartsAtMs.push(nowMs);
-      this.options.log.error('nats-server.died', { reason: why, restart: restartsAtMs.length, backoffMs });
+      this.options.log.error('nats-server.died', { reason: cause, restart: restartsAtMs.length, backoffMs });
       await this.#pause(backoffMs);
       if (this.#stopping.signal.aborted) return;
-      why = await this.#restart();
+      cause = await this.#restart();
     }
   }
 
@@ -239,8 +239,8 @@ class SupervisedServer implements EmbeddedServer {
     }
   }
 
-  #giveUp(restarts: number, why: string): void {
-    const reason = `nats-server ended ${restarts + 1} times in a row and is not started again (last: ${why})`;
+  #giveUp(restarts: number, cause: string): void {
+    const reason = `nats-server ended ${restarts + 1} times in a row and is not started again (last: ${cause})`;
     this.options.log.error('nats-server.given-up', { reason });
     this.options.onGiveUp(reason);
   }

@@ -52,8 +52,8 @@ export class AwaitedStart {
   }
 
   /** Between two tries of the start, or of a part that is repeated separately. @throws SHUTTING_DOWN when `stopping` was first */
-  async untilNextTry(why: MillraceError): Promise<void> {
-    this.#reason = describeError(why);
+  async untilNextTry(reason: MillraceError): Promise<void> {
+    this.#reason = describeError(reason);
     await this.ports.timers.pause(TRY_EVERY_MS, this.#stopping);
     if (this.#stopping?.aborted === true)
       throw new MillraceError('SHUTTING_DOWN', 'it was asked to stop before it had started');

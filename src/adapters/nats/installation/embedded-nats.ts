@@ -24,7 +24,7 @@ export interface EmbeddedStart extends Pick<EmbeddedServerOptions, 'unneeded' | 
 export async function openEmbedded(
   config: Config,
   log: Log,
-  onGiveUp: (why: string) => void,
+  onGiveUp: (reason: string) => void,
   { prepared = prepareServer(config, log), onAsked, ...start }: EmbeddedStart = {},
 ): Promise<OpenedNats> {
   const { dataDir, fsync } = config.storage;

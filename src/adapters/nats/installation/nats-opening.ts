@@ -74,7 +74,7 @@ export class NatsOpening {
       others = heard;
       reconnects = connections.control.onReconnect(() => heard.countSilenceFor(0));
     };
-    const opened = await this.take({ onConnected, untilNextTry: (why) => awaited.untilNextTry(why) });
+    const opened = await this.take({ onConnected, untilNextTry: (reason) => awaited.untilNextTry(reason) });
     awaited.goesOn();
     if (others === undefined) onConnected(opened.connections);
     reconnects?.stop();
@@ -115,7 +115,7 @@ export class NatsOpening {
   }
 
   async #open(start: EmbeddedStart, reached?: ReachedNats): Promise<OpenedNats> {
-    const onGiveUp = (why: string) => this.#givingUp.abort(why);
+    const onGiveUp = (reason: string) => this.#givingUp.abort(reason);
     // The NATS client is loaded while the programs that a server needs are checked.
     const { openNats } = await import('./open-nats.js');
     return openNats(this.config, this.log, onGiveUp, {

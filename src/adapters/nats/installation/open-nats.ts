@@ -32,14 +32,14 @@ export interface ReachedNats {
   /** Called once it is connected. */
   onConnected(connections: NatsConnections): void;
   /** Resolves at the next try. @throws when there is none */
-  untilNextTry(why: MillraceError): Promise<void>;
+  untilNextTry(reason: MillraceError): Promise<void>;
 }
 
 /** @throws MillraceError with one line for the operator */
 export async function openNats(
   config: Config,
   log: Log,
-  onGiveUp: (why: string) => void,
+  onGiveUp: (reason: string) => void,
   { isRestoring = false, as, start, reached, shared }: OpenOptions = {},
 ): Promise<OpenedNats> {
   const { dataDir } = config.storage;

@@ -45,7 +45,7 @@ export interface LinkEvents {
   onGreeting(version: number, body: Buffer): boolean;
   /** The other process serves a subject from now on under this number; undefined: no more. */
   onTopic(number: number, subject: string | undefined): void;
-  onEnd(why: string): void;
+  onEnd(reason: string): void;
 }
 
 export class NeighbourLink {
@@ -80,9 +80,9 @@ export class NeighbourLink {
       this.#why = describeError(error);
     });
     socket.on('close', () => {
-      const why = this.#why;
-      for (const { settle } of this.#waiting.takeAll()) settle({ kind: 'lost', why });
-      events.onEnd(why);
+      const reason = this.#why;
+      for (const { settle } of this.#waiting.takeAll()) settle({ kind: 'lost', why: reason });
+      events.onEnd(reason);
     });
   }
 
@@ -116,8 +116,8 @@ export class NeighbourLink {
   }
 
   /** Requests that wait have an unknown outcome. */
-  close(why: string): void {
-    this.#why = why;
+  close(reason: string): void {
+    this.#why = reason;
     this.socket.destroy();
   }
 

@@ -206,12 +206,12 @@ export class Neighbours {
           if (subject === undefined) subjects.delete(topic);
           else subjects.set(topic, subject);
         },
-        onEnd: (why) => {
+        onEnd: (reason) => {
           this.#greeting.delete(link);
           for (const [topic, subject] of subjects) this.#removeRoute(subject, { link, topic });
           if (name === undefined) return;
           if (this.#linksByName.get(name) === link) this.#linksByName.delete(name);
-          this.options.log?.info('bus.neighbour-left', { neighbour: name, why });
+          this.options.log?.info('bus.neighbour-left', { neighbour: name, why: reason });
         },
       },
       called !== undefined,

@@ -72,7 +72,7 @@ function outcomeOf<Result>(child: ChildProcess, ended: Promise<string>, job: Pro
   const { task, log, timeLimitMs, signal, lost, details } = job;
   return new Promise((resolve, reject) => {
     const onEnded = () => reject(shuttingDown(job));
-    const fail = (why: string) => reject(new MillraceError('TIMED_OUT', `${lost}: ${why}`, details));
+    const fail = (reason: string) => reject(new MillraceError('TIMED_OUT', `${lost}: ${reason}`, details));
     const timer =
       timeLimitMs === undefined
         ? undefined

@@ -85,7 +85,7 @@ export class AofReplay {
   async #restore(input: FileBytes): Promise<void> {
     const { writer, report, bounds, database, pace } = this.deps;
     for (const { keys, libraries, left } of rdbBatches(input, bounds, database, 0)) {
-      for (const [what, why] of left) report.leave(what, why);
+      for (const [item, reason] of left) report.leave(item, reason);
       for (const library of libraries) await writer.writeLibrary(library);
       await writer.write(keys);
       await pace(keys.length);

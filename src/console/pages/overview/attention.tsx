@@ -89,8 +89,8 @@ function deadMatters(dead: Overview['dead']): Matter[] {
   ];
 }
 
-function aboutDatabase({ database_id, database_name }: Schemas['DatabaseAnswer'], level: Level, what: string): Matter {
-  return { level, text: `${database_name} ${what}`, href: `/console/databases/${database_id}` };
+function aboutDatabase({ database_id, database_name }: Schemas['DatabaseAnswer'], level: Level, state: string): Matter {
+  return { level, text: `${database_name} ${state}`, href: `/console/databases/${database_id}` };
 }
 
 export interface AttentionProps {

@@ -37,10 +37,10 @@ export function useOverview(period: Period): Asked<Overview> {
 
 async function load(period: Period): Promise<Overview> {
   const missing: string[] = [];
-  const maybe = <T>(what: string, question: Promise<T>): Promise<T | undefined> =>
+  const maybe = <T>(subject: string, question: Promise<T>): Promise<T | undefined> =>
     question.catch((error: unknown) => {
       if (error instanceof CallError && error.status === 401) throw error;
-      missing.push(what);
+      missing.push(subject);
       return undefined;
     });
   const [databases, kv, accounts, searches, installation, alerts] = await Promise.all([

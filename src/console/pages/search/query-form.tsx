@@ -15,10 +15,10 @@ export function QueryForm({ held }: { readonly held: Partial<Held> }) {
   const topK = useSignal(String(asking.topK));
   const weight = useSignal(asking.semanticWeight);
   const rerank = useSignal(asking.reranking);
-  const why = useSignal(query.why === '1');
+  const explains = useSignal(query.why === '1');
   const send = (event: Event) => {
     event.preventDefault();
-    const flags = { rerank: rerank.value ? '1' : '', why: why.value ? '1' : '' };
+    const flags = { rerank: rerank.value ? '1' : '', why: explains.value ? '1' : '' };
     set({ q: text.value, filter: filter.value, k: topK.value, w: String(weight.value), ...flags }, false);
   };
   return (
@@ -36,7 +36,7 @@ export function QueryForm({ held }: { readonly held: Partial<Held> }) {
         <Weight weight={weight} />
         <div class="stack tight">
           <Check value={rerank} label="Look again at the best (reranking)" />
-          <Check value={why} label="Show how scores came about" />
+          <Check value={explains} label="Show how scores came about" />
         </div>
       </div>
       <FilterHelp />

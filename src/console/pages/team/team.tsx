@@ -21,14 +21,14 @@ const TABS = [
 export default function TeamPage() {
   const tabs = TABS.filter(({ id }) => id !== 'roles' || maySeeAccount.value);
   const tab = useTab(tabs);
-  const who = session.value;
+  const user = session.value;
   return (
     <>
       <PageHead title="Team and keys" />
-      {who != null && (
+      {user != null && (
         <p class="muted wrap-anywhere" style={{ marginBottom: 'var(--s3)' }}>
-          Signed in as {who.email}, {who.role} of {who.customer_id === who.email ? 'your own account' : 'a team'}, with
-          the key <code>{who.key}</code>. To act for a team, sign in with a key of the team.
+          Signed in as {user.email}, {user.role} of {user.customer_id === user.email ? 'your own account' : 'a team'},
+          with the key <code>{user.key}</code>. To act for a team, sign in with a key of the team.
         </p>
       )}
       <Tabs label="Team and keys" tabs={tabs} />

@@ -15,13 +15,13 @@ export interface NotifyProps {
 
 export function NotifyDialog({ account, eventId, runId, onClose, onDone }: NotifyProps) {
   const body = useSignal('{}');
-  const whom = useSignal('run');
+  const recipients = useSignal('run');
   const isBusy = useSignal(false);
   const send = async (event: Event) => {
     event.preventDefault();
     isBusy.value = true;
     try {
-      const isOneRun = whom.value === 'run';
+      const isOneRun = recipients.value === 'run';
       const told = { eventId, body: body.value, runId: isOneRun ? runId : undefined };
       const woken = await notify(account, told);
       said(spoken(woken, isOneRun));
@@ -42,7 +42,7 @@ export function NotifyDialog({ account, eventId, runId, onClose, onDone }: Notif
         <TextField label="Data of the event" value={body} isLong hint="The step's result, byte for byte." />
         <Choice
           label="Waiting runs"
-          value={whom}
+          value={recipients}
           options={[
             ['run', 'This run alone; kept for it when it does not wait any more'],
             ['all', 'All runs that wait for it'],

@@ -27,9 +27,9 @@ export class PermissionDenied extends ErrorReply {
 
   /** The answer of ACL DRYRUN. */
   get explanation(): ByteString {
-    const what =
+    const action =
       this.reason === 'command' ? `run the '${this.object}' command` : `access the '${this.object}' ${this.reason}`;
-    return `User ${this.user} has no permissions to ${what}`;
+    return `User ${this.user} has no permissions to ${action}`;
   }
 }
 

@@ -192,7 +192,7 @@ export class JsonEncoder extends ValueWriter {
     }
   }
 
-  #fail(what: string, problem: string): typeof RAISED {
-    return this.machine.leaveError(this.state, `Cannot serialise ${what}: ${problem}`);
+  #fail(subject: string, problem: string): typeof RAISED {
+    return this.machine.leaveError(this.state, `Cannot serialise ${subject}: ${problem}`);
   }
 }

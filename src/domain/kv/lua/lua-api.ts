@@ -63,7 +63,7 @@ export interface LuaApi {
   lua_xmove(from: State, to: State, count: number): void;
   lua_sethook(state: State, functionIndex: number, mask: number, count: number): number;
   lua_getstack(state: State, level: number, debugAt: number): number;
-  lua_getinfo(state: State, what: number, debugAt: number): number;
+  lua_getinfo(state: State, fieldsAt: number, debugAt: number): number;
   luaL_ref(state: State, tableAt: number): number;
   luaL_unref(state: State, tableAt: number, ref: number): void;
   luaL_loadbuffer(state: State, source: number, bytes: number, name: number): number;

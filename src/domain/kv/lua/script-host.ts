@@ -267,10 +267,10 @@ export class ScriptHost {
    */
   guarded<T>(
     { run, server }: CommandContext,
-    where: string,
+    place: string,
     work: () => T,
     isWhole?: boolean,
-    what = 'Script stopped',
+    outcome = 'Script stopped',
   ): T {
     try {
       return work();
@@ -283,7 +283,7 @@ export class ScriptHost {
       }
       this.drop();
       if (thrown instanceof HeldTooLong) this.#heldUpAtMicros = server.nowMicros();
-      const reply = new ErrorReply(`ERR ${what}: ${reason}${where}`);
+      const reply = new ErrorReply(`ERR ${outcome}: ${reason}${place}`);
       throw isWhole === undefined ? reply : run.stop(reply, isWhole);
     }
   }
@@ -318,6 +318,6 @@ export function errorOf(machine: LuaMachine, label: ByteString): ErrorReply {
   const text = field('err') ?? 'ERR unknown error';
   const source = field('source');
   const line = field('line');
-  const where = source !== undefined && line !== undefined ? ` script: ${label}, on ${source}:${line}.` : '';
-  return new ErrorReply(`${oneLine(text)}${oneLine(where)}`);
+  const place = source !== undefined && line !== undefined ? ` script: ${label}, on ${source}:${line}.` : '';
+  return new ErrorReply(`${oneLine(text)}${oneLine(place)}`);
 }

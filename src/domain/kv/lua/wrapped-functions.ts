@@ -124,8 +124,8 @@ function getMetatable(machine: LuaMachine, state: State): number {
 /** The collector stays on: commands to stop or tune it have no effect. */
 function collectGarbage(machine: LuaMachine, state: State): number {
   machine.slices.checkMeter();
-  const what = machine.api.lua_type(state, 1) === LUA.STRING ? machine.string(state, 1) : undefined;
-  if (what === 'stop' || what === 'restart' || what === 'setpause' || what === 'setstepmul') {
+  const option = machine.api.lua_type(state, 1) === LUA.STRING ? machine.string(state, 1) : undefined;
+  if (option === 'stop' || option === 'restart' || option === 'setpause' || option === 'setstepmul') {
     machine.api.lua_pushnumber(state, 0);
     return 1;
   }

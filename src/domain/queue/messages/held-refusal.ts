@@ -137,6 +137,6 @@ function isNothing({ messages, bytes, memoryBytes }: AccountUsage): boolean {
   return messages <= 0 && bytes <= 0 && memoryBytes <= 0;
 }
 
-function isBeyond(what: keyof AccountUsage, growth: AccountUsage, held: AccountUsage, bounds: HeldBounds): boolean {
-  return growth[what] > 0 && held[what] + growth[what] > bounds[what];
+function isBeyond(measure: keyof AccountUsage, growth: AccountUsage, held: AccountUsage, bounds: HeldBounds): boolean {
+  return growth[measure] > 0 && held[measure] + growth[measure] > bounds[measure];
 }

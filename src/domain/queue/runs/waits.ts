@@ -177,9 +177,9 @@ function notifyOne(waiting: Waiting, id: MessageId, out: OutText, turn: QueueTur
   return { waiter: view, messageId: id };
 }
 
-function leave({ run, waiter }: Waiting, why: 'notified' | 'timeout', turn: QueueTurn): void {
+function leave({ run, waiter }: Waiting, reason: 'notified' | 'timeout', turn: QueueTurn): void {
   const { stepId } = waiter.step;
-  turn.evolve({ type: 'WaiterRemoved', runId: run.id, stepId, why, atMs: turn.context.nowMs });
+  turn.evolve({ type: 'WaiterRemoved', runId: run.id, stepId, why: reason, atMs: turn.context.nowMs });
 }
 
 function deliverEvent(waiting: Waiting, id: MessageId, out: OutText, turn: QueueTurn): void {

@@ -39,7 +39,7 @@ export const STEERING_ROUTES: readonly AdminRoute[] = [
 type Wish = (steering: ClusterSteering, by: string) => Promise<string | undefined> | Promise<void>;
 
 /** Logged before it is stored. The events of the cluster show when processes have followed. @throws Refused */
-async function wish(call: AdminCall, what: string, write: Wish): Promise<void> {
+async function wish(call: AdminCall, instruction: string, write: Wish): Promise<void> {
   mustBeOperator(call);
   const { endpoint, grant } = call;
   if (grant.isReadOnly) throw new RefusedRequest(MANAGEMENT_REFUSALS.readOnly);
@@ -48,7 +48,7 @@ async function wish(call: AdminCall, what: string, write: Wish): Promise<void> {
     action: auditActionNumber('steerCluster'),
     source: `API_KEY - ${grant.keyName}`,
     entity: call.id,
-    secondaryEntity: what,
+    secondaryEntity: instruction,
     thirdEntity: '',
     ip: endpoint.addresses.of(call.request),
     reason: '',

@@ -126,16 +126,16 @@ export const DATABASE_SETTING_ROUTES: readonly ManagementRoute[] = [
 
 /** Two routes to switch a setting on and off; both succeed if it already is. */
 function switchRoutes(
-  what: string,
+  feature: string,
   [onAction, offAction]: readonly [AuditAction, AuditAction],
   settingsOf: (isOn: boolean) => Partial<DatabaseSettings>,
   alsoMethods: readonly Method[] = [],
 ): ManagementRoute[] {
   const switchRoute = (verb: 'enable' | 'disable', isOn: boolean, action: AuditAction) =>
-    managementRoute(`POST /v2/kv/${verb}-${what}/:id`, {
+    managementRoute(`POST /v2/kv/${verb}-${feature}/:id`, {
       alsoMethods,
-      summary: `Switches ${what} of a database ${isOn ? 'on' : 'off'}.`,
-      permission: what === 'prodpack' ? 'billing:change' : 'databases:change',
+      summary: `Switches ${feature} of a database ${isOn ? 'on' : 'off'}.`,
+      permission: feature === 'prodpack' ? 'billing:change' : 'databases:change',
       answer: OK_ANSWER,
       async handle(call, { path }) {
         await changedDatabase(call, path.id, action, () => ({ settings: settingsOf(isOn) }));

@@ -21,12 +21,17 @@ export interface HeaderMembers extends HeaderWords {
 }
 
 /**
- * @param what the member's name, for the refusal
+ * @param memberName for the refusal
  * @param isOfRun sent by an endpoint in the middle of a run; otherwise the headers decide
  * @throws Refused 400
  */
-export function headersOf(spellings: HeaderAliases, member: unknown, what: string, isOfRun = false): HeaderMembers {
-  const members = objectIn(member, what);
+export function headersOf(
+  spellings: HeaderAliases,
+  member: unknown,
+  memberName: string,
+  isOfRun = false,
+): HeaderMembers {
+  const members = objectIn(member, memberName);
   const names = Object.keys(members);
   let named: ReadonlySet<string> | undefined;
   const headers: (readonly [string, string])[] = [];
@@ -48,7 +53,7 @@ export function headersOf(spellings: HeaderAliases, member: unknown, what: strin
         headers.push([neutral, fromAlias ? spellings.neutralValue(neutral, value) : value]);
       } else if (typeof value === 'number' || typeof value === 'boolean') headers.push([neutral, String(value)]);
       // The refusal repeats the name as it was given.
-      else throw worded(invalid(`${what}.${name} must be a string or a list of strings`), wordsOf(fromAlias));
+      else throw worded(invalid(`${memberName}.${name} must be a string or a list of strings`), wordsOf(fromAlias));
     }
   }
   const isByRun = isOfRun || isSentByRun(headers);

@@ -13,8 +13,8 @@ export function isPlainName(name: ByteString): boolean {
 
 export const NAME_PROBLEM = plainNameProblem('Client names');
 
-export function plainNameProblem(what: string): ErrorReply {
-  return new ErrorReply(`ERR ${what} cannot contain spaces, newlines or special characters.`);
+export function plainNameProblem(subject: string): ErrorReply {
+  return new ErrorReply(`ERR ${subject} cannot contain spaces, newlines or special characters.`);
 }
 
 /** The id of a client; undefined: not an integer. */

@@ -39,17 +39,17 @@ export class DocumentRequest {
 
   /** @param position in the body, from 0. @throws Refused 400 */
   static from(item: unknown, position: number): DocumentRequest {
-    const what = `document ${position}`;
-    const request = new DocumentRequest(membersOf(item, what));
+    const subject = `document ${position}`;
+    const request = new DocumentRequest(membersOf(item, subject));
     if (!request.#isPlain) {
       try {
         checked(request);
       } catch (refused) {
-        throw invalid(`${what}: ${(refused as Error).message}`);
+        throw invalid(`${subject}: ${(refused as Error).message}`);
       }
     }
     const problem = documentProblem(request.#stored);
-    if (problem !== undefined) throw invalid(`${what}: ${problem}`);
+    if (problem !== undefined) throw invalid(`${subject}: ${problem}`);
     return request;
   }
 

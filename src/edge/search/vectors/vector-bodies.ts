@@ -28,8 +28,8 @@ export function unfit(text: string): RefusedRequest {
 }
 
 /** @throws Refused 422 */
-export function membersIn(item: unknown, what: string): Members {
-  if (!isJsonObject(item)) throw unfit(`${what} must be an object`);
+export function membersIn(item: unknown, subject: string): Members {
+  if (!isJsonObject(item)) throw unfit(`${subject} must be an object`);
   return item;
 }
 
@@ -39,10 +39,10 @@ function given(members: Members, name: string): unknown {
 }
 
 /** @throws Refused 422 */
-export function idIn(members: Members, what: string): string {
+export function idIn(members: Members, prefix: string): string {
   const id = asId(given(members, 'id'));
   const problem = id === undefined ? 'id is required' : idProblem('id', id);
-  if (problem !== undefined) throw unfit(`${what}${problem}`);
+  if (problem !== undefined) throw unfit(`${prefix}${problem}`);
   return id as string;
 }
 
@@ -66,63 +66,64 @@ export interface VectorParts {
 
 /**
  * The vectors of a document or a query, of the kinds that the index has.
- * @param what begins the refusals. @throws Refused 422
+ * @param prefix begins the refusals. @throws Refused 422
  */
-export function vectorsIn(members: Members, shape: VectorShape, what: string): VectorParts {
+export function vectorsIn(members: Members, shape: VectorShape, prefix: string): VectorParts {
   const [vector, sparseVector] = [given(members, 'vector'), given(members, 'sparseVector')];
-  if (vector !== undefined && !hasDense(shape)) throw unfit(`${what}a sparse index takes a sparseVector, not a vector`);
+  if (vector !== undefined && !hasDense(shape))
+    throw unfit(`${prefix}a sparse index takes a sparseVector, not a vector`);
   if (sparseVector !== undefined && !hasSparse(shape)) {
-    throw unfit(`${what}a dense index takes a vector, not a sparseVector`);
+    throw unfit(`${prefix}a dense index takes a vector, not a sparseVector`);
   }
   return {
-    dense: vector === undefined ? undefined : denseIn(vector, shape, what),
-    sparse: sparseVector === undefined ? undefined : sparseIn(sparseVector, what),
+    dense: vector === undefined ? undefined : denseIn(vector, shape, prefix),
+    sparse: sparseVector === undefined ? undefined : sparseIn(sparseVector, prefix),
   };
 }
 
-function denseIn(vector: unknown, { dimension }: VectorShape, what: string): Float32Array {
-  if (!Array.isArray(vector)) throw unfit(`${what}vector must be an array of numbers`);
+function denseIn(vector: unknown, { dimension }: VectorShape, prefix: string): Float32Array {
+  if (!Array.isArray(vector)) throw unfit(`${prefix}vector must be an array of numbers`);
   // Clients know this sentence.
   if (vector.length !== dimension) throw unfit(`Invalid vector dimension: ${vector.length}, expected: ${dimension}`);
   const floats = floatsOf(vector);
-  if (floats === undefined) throw unfit(`${what}vector must contain only numbers of 32 bits`);
+  if (floats === undefined) throw unfit(`${prefix}vector must contain only numbers of 32 bits`);
   return floats;
 }
 
-function sparseIn(vector: unknown, what: string): SparseVector {
+function sparseIn(vector: unknown, prefix: string): SparseVector {
   const sparse = sparseOf(vector);
-  if (typeof sparse === 'string') throw unfit(`${what}sparseVector ${sparse}`);
+  if (typeof sparse === 'string') throw unfit(`${prefix}sparseVector ${sparse}`);
   return sparse;
 }
 
 /** All vectors that a document of the index needs. @throws Refused 422 */
-export function allVectorsIn(members: Members, shape: VectorShape, what: string): VectorParts {
-  const parts = vectorsIn(members, shape, what);
+export function allVectorsIn(members: Members, shape: VectorShape, prefix: string): VectorParts {
+  const parts = vectorsIn(members, shape, prefix);
   const missing = [
     ...(hasDense(shape) && parts.dense === undefined ? ['vector'] : []),
     ...(hasSparse(shape) && parts.sparse === undefined ? ['sparseVector'] : []),
   ];
-  if (missing.length > 0) throw unfit(`${what}${missing.join(' and ')} is required; upsert-data takes texts`);
+  if (missing.length > 0) throw unfit(`${prefix}${missing.join(' and ')} is required; upsert-data takes texts`);
   return parts;
 }
 
 /** @throws Refused 422 */
-export function metadataIn(members: Members, what: string): JsonObject | undefined {
+export function metadataIn(members: Members, prefix: string): JsonObject | undefined {
   const metadata = given(members, 'metadata');
   if (metadata === undefined) return undefined;
-  if (!isJsonObject(metadata)) throw unfit(`${what}metadata must be an object`);
+  if (!isJsonObject(metadata)) throw unfit(`${prefix}metadata must be an object`);
   const problem = metadataProblem(metadata);
-  if (problem !== undefined) throw unfit(`${what}${problem}`);
+  if (problem !== undefined) throw unfit(`${prefix}${problem}`);
   return metadata;
 }
 
 /** @throws Refused 422 */
-export function dataIn(members: Members, what: string): string | undefined {
+export function dataIn(members: Members, prefix: string): string | undefined {
   const data = given(members, 'data');
   if (data === undefined) return undefined;
-  if (typeof data !== 'string') throw unfit(`${what}data must be a string`);
+  if (typeof data !== 'string') throw unfit(`${prefix}data must be a string`);
   const problem = dataProblem(data);
-  if (problem !== undefined) throw unfit(`${what}${problem}`);
+  if (problem !== undefined) throw unfit(`${prefix}${problem}`);
   return data;
 }
 

@@ -47,10 +47,14 @@ export const UPSERT_VECTORS = vectorRoute('POST /vector/:id/upsert/*namespace', 
     const items = await itemsIn(call);
     const vectors = new Map<string, StoredVector>();
     for (const [at, item] of items.entries()) {
-      const what = `vector ${at}: `;
+      const prefix = `vector ${at}: `;
       const members = membersIn(item, `vector ${at}`);
-      const parts = allVectorsIn(members, shape, what);
-      vectors.set(idIn(members, what), { ...parts, metadata: metadataIn(members, what), data: dataIn(members, what) });
+      const parts = allVectorsIn(members, shape, prefix);
+      vectors.set(idIn(members, prefix), {
+        ...parts,
+        metadata: metadataIn(members, prefix),
+        data: dataIn(members, prefix),
+      });
       if (at % SLICE_VECTORS === SLICE_VECTORS - 1) await call.endpoint.yieldToEventLoop();
     }
     await stored(call, vectors, items.length);
@@ -153,14 +157,14 @@ async function itemsIn({ endpoint, grant, body }: VectorCall): Promise<unknown[]
 }
 
 /** @throws Refused 422 */
-function textItem(item: unknown, what: string) {
-  const members = membersIn(item, what);
+function textItem(item: unknown, subject: string) {
+  const members = membersIn(item, subject);
   if (members.vector !== undefined || members.sparseVector !== undefined) {
-    throw unfit(`${what} has a vector: send texts with upsert-data and vectors with upsert`);
+    throw unfit(`${subject} has a vector: send texts with upsert-data and vectors with upsert`);
   }
-  const data = dataIn(members, `${what}: `);
-  if (data === undefined || data === '') throw unfit(`${what}: data is required: the text to embed`);
-  return { id: idIn(members, `${what}: `), data, metadata: metadataIn(members, `${what}: `) };
+  const data = dataIn(members, `${subject}: `);
+  if (data === undefined || data === '') throw unfit(`${subject}: data is required: the text to embed`);
+  return { id: idIn(members, `${subject}: `), data, metadata: metadataIn(members, `${subject}: `) };
 }
 
 /** Of several vectors with one id the last one counts, as in separate calls. */

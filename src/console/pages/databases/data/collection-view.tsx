@@ -134,8 +134,8 @@ function columnsOf(
 ): readonly Column<CollectionMember>[] {
   const columns = kind.parts.map((part) => columnOf(part, kind));
   const remove = async (member: CollectionMember) => {
-    const what = shownOf(member.name ?? member.value ?? '').slice(0, 80);
-    const isSure = await asked({ title: 'Take it out?', text: what, action: 'Take it out', isDangerous: true });
+    const label = shownOf(member.name ?? member.value ?? '').slice(0, 80);
+    const isSure = await asked({ title: 'Take it out?', text: label, action: 'Take it out', isDangerous: true });
     if (isSure && (await doing(() => kind.remove(place, member), 'It is taken out.'))) changed();
   };
   const actions: Column<CollectionMember> = {

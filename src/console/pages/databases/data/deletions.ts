@@ -29,8 +29,8 @@ export function deleteKeys(id: string, names: readonly string[]): void {
     mark(true);
   };
   const [first = ''] = names;
-  const what = names.length === 1 ? shownOf(first).slice(0, SHOWN_CHARACTERS) : `${names.length} keys`;
-  withUndo(`Deleting ${what} …`, send, () => keysAreBack(id, names));
+  const label = names.length === 1 ? shownOf(first).slice(0, SHOWN_CHARACTERS) : `${names.length} keys`;
+  withUndo(`Deleting ${label} …`, send, () => keysAreBack(id, names));
 }
 
 /** Shows keys that were created again or not deleted. */

@@ -21,12 +21,12 @@ export function KeyActions(props: KeyActionsProps) {
   const close = () => {
     opened.value = undefined;
   };
-  const button = (what: What, label: string) => (
+  const button = (action: What, label: string) => (
     <button
       type="button"
       class="button small"
       onClick={() => {
-        opened.value = what;
+        opened.value = action;
       }}
     >
       {label}

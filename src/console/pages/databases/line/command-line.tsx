@@ -86,8 +86,8 @@ async function submitted(database: DatabaseView, line: string, commands: readonl
   }
   if (needsConnection(words)) {
     const instead = /^monitor$/i.test(first) ? 'The Diagnosis tab shows commands as they run. ' : '';
-    const why = 'This command needs a dedicated connection, which the console does not have. In a terminal: ';
-    told(session, line, instead + why + clientLine(database), true);
+    const explanation = 'This command needs a dedicated connection, which the console does not have. In a terminal: ';
+    told(session, line, instead + explanation + clientLine(database), true);
     return;
   }
   const danger = dangerOf(words);

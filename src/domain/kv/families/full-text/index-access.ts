@@ -88,13 +88,13 @@ function* withReasons(steps: Steps<Reply>): Steps<Reply> {
 }
 
 /** The JSON value of a word. @throws ErrorReply */
-export function* jsonWord(word: ByteString, what: string, mostBytes = MAX_FILTER_BYTES): Steps<FilterJson> {
-  if (word.length > mostBytes) throw new ErrorReply(`ERR ${what} has at most ${mostBytes} bytes`);
+export function* jsonWord(word: ByteString, subject: string, mostBytes = MAX_FILTER_BYTES): Steps<FilterJson> {
+  if (word.length > mostBytes) throw new ErrorReply(`ERR ${subject} has at most ${mostBytes} bytes`);
   try {
     const { value } = yield* readJson(word);
     return filterJsonOf(value);
   } catch (refusal) {
-    if (refusal instanceof ErrorReply) throw new ErrorReply(`ERR ${what} is not valid JSON`);
+    if (refusal instanceof ErrorReply) throw new ErrorReply(`ERR ${subject} is not valid JSON`);
     throw refusal;
   }
 }

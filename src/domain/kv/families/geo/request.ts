@@ -188,8 +188,8 @@ function requireComplete(
   outline: Outline,
 ): void {
   if (request.destination !== undefined && (request.withDistances || request.withHashes || request.withPositions)) {
-    const what = stores === 'always' ? 'GEOSEARCHSTORE' : 'STORE option in GEORADIUS';
-    throw new ErrorReply(`ERR ${what} is not compatible with WITHDIST, WITHHASH and WITHCOORD options`);
+    const option = stores === 'always' ? 'GEOSEARCHSTORE' : 'STORE option in GEORADIUS';
+    throw new ErrorReply(`ERR ${option} is not compatible with WITHDIST, WITHHASH and WITHCOORD options`);
   }
   if (kind === 'search') {
     const name = args.bytes(0);

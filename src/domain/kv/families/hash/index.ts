@@ -56,8 +56,8 @@ const hashesEnd = 'All names and values of a hash end at 100 MB: beyond it `max 
 const noFieldSet = new ErrorReply('ERR no such fieldset');
 const ofFieldSets = { tips: ['request_policy:all_shards'], allCategories: ['hash', 'slow'] } as const;
 
-function listing(what: 'fields' | 'values' | 'both') {
-  return { ...READS, tips: UNORDERED, ...inSlices(getAll(what), isLongHash) };
+function listing(parts: 'fields' | 'values' | 'both') {
+  return { ...READS, tips: UNORDERED, ...inSlices(getAll(parts), isLongHash) };
 }
 
 export const HASH: readonly CommandSpec[] = family('hash', [

@@ -55,7 +55,7 @@ export const valueLength: Handler = (context) =>
   context.keyspace.peekKind(context.args.bytes(1), HashValue)?.get(context.args.bytes(2), context.nowMs)?.length ?? 0;
 
 /** HGETALL key → a map; HKEYS, HVALS → lists. Empty if missing. */
-export function getAll(what: 'fields' | 'values' | 'both'): SlicedHandler {
+export function getAll(parts: 'fields' | 'values' | 'both'): SlicedHandler {
   return function* (context) {
     const { nowMs } = context;
     const items: ByteString[] = [];
@@ -67,12 +67,12 @@ export function getAll(what: 'fields' | 'values' | 'both'): SlicedHandler {
     const hash = context.keyspace.peekKind(context.args.bytes(1), HashValue);
     let steps = 0;
     for (const [field, value] of hash?.entries(nowMs) ?? []) {
-      if (what !== 'values') note(field);
-      if (what !== 'fields') note(value);
+      if (parts !== 'values') note(field);
+      if (parts !== 'fields') note(value);
       steps += 1;
       if (steps % SLICE_STEPS === 0) yield;
     }
-    return what === 'both' ? new MapReply(items) : items;
+    return parts === 'both' ? new MapReply(items) : items;
   };
 }
 

@@ -120,8 +120,8 @@ export const replace: Handler = (context) => {
  */
 export const insert: SlicedHandler = function* (context): Generator<void, Reply> {
   const { args, keyspace, effects } = context;
-  const where = args.option(2);
-  if (where !== 'BEFORE' && where !== 'AFTER') throw ERRORS.syntax;
+  const side = args.option(2);
+  if (side !== 'BEFORE' && side !== 'AFTER') throw ERRORS.syntax;
   const key = args.bytes(1);
   const pivot = args.bytes(3);
   const item = args.bytes(4);
@@ -132,9 +132,9 @@ export const insert: SlicedHandler = function* (context): Generator<void, Reply>
   const [index] = yield* positions(list, { item: pivot, from: 'head', skip: 0, limit: 1, within: list.size });
   if (index === undefined) return -1;
   const { bytes } = list;
-  list.insert(where === 'BEFORE' ? index : index + 1, item);
+  list.insert(side === 'BEFORE' ? index : index + 1, item);
   keyspace.changed(key, list, bytes);
-  effects.push('LINSERT', key, where, pivot, item);
+  effects.push('LINSERT', key, side, pivot, item);
   context.notify('l', 'linsert', key);
   return list.size;
 };

@@ -3,8 +3,8 @@ import type { ByteString } from '../../../../kernel/index.js';
 import { ErrorReply } from '../../reply.js';
 
 /** The error of a command that reads or claims for a group. */
-export function noSuchGroup(key: ByteString, group: ByteString, where = ''): ErrorReply {
-  return new ErrorReply(`NOGROUP No such key '${key}' or consumer group '${group}'${where}`);
+export function noSuchGroup(key: ByteString, group: ByteString, place = ''): ErrorReply {
+  return new ErrorReply(`NOGROUP No such key '${key}' or consumer group '${group}'${place}`);
 }
 
 /** The error of XGROUP or XINFO if the key exists. */

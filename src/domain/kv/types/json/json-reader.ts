@@ -232,8 +232,8 @@ class JsonReader {
     return Number.parseInt(digits, 16);
   }
 
-  #expected(what: string, within: string): ErrorReply {
-    return this.#at >= this.text.length ? this.#ended(within) : this.#error(`expected ${what}`, 1);
+  #expected(token: string, within: string): ErrorReply {
+    return this.#at >= this.text.length ? this.#ended(within) : this.#error(`expected ${token}`, 1);
   }
 
   #ended(within: string): ErrorReply {
@@ -241,11 +241,11 @@ class JsonReader {
     return this.#error(`EOF while parsing ${within}`, 0);
   }
 
-  #error(what: string, behind: number): ErrorReply {
+  #error(problem: string, behind: number): ErrorReply {
     const before = this.text.slice(0, this.#at);
     const line = before.split('\n').length;
     const column = this.#at - (before.lastIndexOf('\n') + 1) + behind;
-    return new ErrorReply(`ERR ${what} at line ${line} column ${column}`);
+    return new ErrorReply(`ERR ${problem} at line ${line} column ${column}`);
   }
 }
 

@@ -112,8 +112,8 @@ export class StreamForm {
   }
 
   #takeGroup(words: readonly ByteString[]): void {
-    const [, what, , name = ''] = words;
-    if (what === 'CREATE') {
+    const [, subcommand, , name = ''] = words;
+    if (subcommand === 'CREATE') {
       const read = optionOf(words, 'ENTRIESREAD');
       this.#groups.set(name, {
         name,
@@ -122,12 +122,12 @@ export class StreamForm {
         consumers: new Set(),
         pending: new Map(),
       });
-    } else if (what === 'SETID') {
+    } else if (subcommand === 'SETID') {
       const group = this.#groups.get(name) as Group;
       const read = optionOf(words, 'ENTRIESREAD');
       group.lastId = idOf(words[4]);
       group.entriesRead = read === undefined || read === '-1' ? undefined : BigInt(read);
-    } else if (what === 'CREATECONSUMER') {
+    } else if (subcommand === 'CREATECONSUMER') {
       this.#groups.get(name)?.consumers.add(words[4] as ByteString);
     }
   }

@@ -46,19 +46,19 @@ const SCHEME = /^https?:\/\//i;
 const BLANK_OR_CONTROL = /[\p{Cc}\s]/u;
 
 /**
- * @param what the role of the URL, for the error text: `destination`, `callback`
+ * @param role of the URL, for the error text: `destination`, `callback`
  * @returns the URL without its fragment, which is not part of a request
  */
-export function parseDestinationUrl(text: string, what = 'destination'): DestinationOutcome {
+export function parseDestinationUrl(text: string, role = 'destination'): DestinationOutcome {
   const before = known.get(text);
   if (before !== undefined) return before;
-  const outcome = readDestination(text, what);
+  const outcome = readDestination(text, role);
   if (outcome.isOk && text.length <= MAX_KNOWN_CHARACTERS) known.set(text, outcome);
   return outcome;
 }
 
-function readDestination(text: string, what: string): DestinationOutcome {
-  const problem = (reason: string): DestinationOutcome => ({ isOk: false, message: `invalid ${what} url: ${reason}` });
+function readDestination(text: string, role: string): DestinationOutcome {
+  const problem = (reason: string): DestinationOutcome => ({ isOk: false, message: `invalid ${role} url: ${reason}` });
   const scheme = SCHEME.exec(text)?.[0];
   if (scheme === undefined) return problem('endpoint has invalid scheme, add http:// or https://');
   if (Buffer.byteLength(text) > MAX_URL_BYTES) return problem(`endpoint is longer than ${MAX_URL_BYTES} bytes`);

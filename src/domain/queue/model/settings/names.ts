@@ -7,16 +7,17 @@ import { MAX_DEDUPLICATION_ID_BYTES, MAX_QUEUE_NAME_CHARACTERS } from '../limits
 const NAME = /^[A-Za-z0-9_.-]+$/;
 
 /**
- * @param what kind of name, for the text: `queue name`
+ * @param subject kind of name, for the text: `queue name`
  * @returns the problem; undefined for a valid name
  */
-export function nameProblem(what: string, name: string): string | undefined {
-  if (name === '') return `${what} is empty`;
-  if (name.length > MAX_QUEUE_NAME_CHARACTERS) return `${what} is longer than ${MAX_QUEUE_NAME_CHARACTERS} characters`;
+export function nameProblem(subject: string, name: string): string | undefined {
+  if (name === '') return `${subject} is empty`;
+  if (name.length > MAX_QUEUE_NAME_CHARACTERS)
+    return `${subject} is longer than ${MAX_QUEUE_NAME_CHARACTERS} characters`;
   if (!NAME.test(name)) {
-    return `${what} may have letters, digits, hyphens, underscores and periods only`;
+    return `${subject} may have letters, digits, hyphens, underscores and periods only`;
   }
-  if (isDotSegment(name)) return `${what} is ${JSON.stringify(name)}, which HTTP clients remove from a path`;
+  if (isDotSegment(name)) return `${subject} is ${JSON.stringify(name)}, which HTTP clients remove from a path`;
   return undefined;
 }
 

@@ -162,8 +162,8 @@ export class SettingsReader {
     for (const option of isMessage ? MEANINGLESS[of] : NOT_OF_CALLBACKS) {
       if (options.text(option) === undefined) continue;
       const place = isMessage ? PLACES[option] : undefined;
-      const what = isMessage ? CALL_WORDS[of] : 'of a callback';
-      this.#refuse(options, option, `is no option ${what}${place === undefined ? '' : `: ${place}`}`);
+      const scope = isMessage ? CALL_WORDS[of] : 'of a callback';
+      this.#refuse(options, option, `is no option ${scope}${place === undefined ? '' : `: ${place}`}`);
     }
     for (const [kind, own] of [
       ['callback', options.callback],

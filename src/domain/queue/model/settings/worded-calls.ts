@@ -229,9 +229,9 @@ function settingsOf(
     refuseCallback('callback', callback);
     refuseCallback('failure callback', failureCallback);
   };
-  const refuseCallback = (what: string, callback: CallbackSetting | undefined): void => {
+  const refuseCallback = (role: string, callback: CallbackSetting | undefined): void => {
     if (callback === undefined) return;
-    refuseForbidden(what, callback.url, refusalOf);
+    refuseForbidden(role, callback.url, refusalOf);
     refuseCallbacks(callback.settings);
   };
   refuseCallbacks(outcome.parsed.settings);
@@ -249,7 +249,7 @@ function checkedDestination(
   return { kind: 'url', url: destination.url, settings };
 }
 
-function refuseForbidden(what: string, url: string, refusalOf: AskedTerms['refusalOf']): void {
+function refuseForbidden(role: string, url: string, refusalOf: AskedTerms['refusalOf']): void {
   const reason = refusalOf(url);
-  if (reason !== undefined) throw new Refusal(`invalid ${what} url: ${reason}`);
+  if (reason !== undefined) throw new Refusal(`invalid ${role} url: ${reason}`);
 }
