@@ -11,12 +11,12 @@ const PLAIN_WORD = /^[\w@%+=:,./-]*$/;
 
 interface SettingFacts {
   readonly variable: string;
-  /** As in the environment; undefined: not set, and `why` describes the effect. */
+  /** As in the environment; undefined: not set, and `reason` describes the effect. */
   readonly value: string | undefined;
   /** The default would be the same. */
   readonly isDefault: boolean;
   /** The settings that a derived default depends on. */
-  readonly why: string | undefined;
+  readonly reason: string | undefined;
 }
 
 export function configFacts(config: Config): SettingFacts[] {
@@ -24,10 +24,10 @@ export function configFacts(config: Config): SettingFacts[] {
   return sectionsOf(config).flatMap(({ values, settings }) =>
     settings.map(({ field, variable, kind, fallback }) => {
       const value = values[field];
-      if (value === undefined) return { variable, value, isDefault: true, why: fallback.shown };
+      if (value === undefined) return { variable, value, isDefault: true, reason: fallback.shown };
       const isDefault = isDeepStrictEqual(value, fallback.valueFor(surroundings));
       const reason = (isDefault && fallback.because?.(surroundings)) || undefined;
-      return { variable, value: value instanceof Secret ? MASK : kind.write(value), isDefault, why: reason };
+      return { variable, value: value instanceof Secret ? MASK : kind.write(value), isDefault, reason };
     }),
   );
 }
@@ -37,9 +37,9 @@ export function configFacts(config: Config): SettingFacts[] {
  * default, with the reason of a derived one; a variable without a value is a comment.
  */
 export function describeConfig(config: Config): string {
-  const lines = configFacts(config).map(({ variable, value, isDefault, why }) => {
-    if (value === undefined) return `# ${variable}=  # ${why}`;
-    const remark = isDefault ? `  # default${why === undefined ? '' : `: ${why}`}` : '';
+  const lines = configFacts(config).map(({ variable, value, isDefault, reason }) => {
+    if (value === undefined) return `# ${variable}=  # ${reason}`;
+    const remark = isDefault ? `  # default${reason === undefined ? '' : `: ${reason}`}` : '';
     return `${variable}=${value === MASK ? MASK : quoted(value)}${remark}`;
   });
   return `${lines.join('\n')}\n`;

@@ -55,7 +55,7 @@ export class FoldedFile {
   #running: Promise<void> = Promise.resolve();
   #pruning: Timer | undefined;
   #isStopped = false;
-  #why = '';
+  #reason = '';
 
   constructor(private readonly parts: FoldedFileParts) {}
 
@@ -96,7 +96,7 @@ export class FoldedFile {
 
   /** FF1 (a useless file is removed and rebuilt). Ends all followers; the file is rebuilt when they have ended. */
   restart(reason: string): void {
-    this.#why = reason;
+    this.#reason = reason;
     this.#stop.abort();
   }
 
@@ -137,7 +137,7 @@ export class FoldedFile {
       );
       await beside;
       if (this.#isStopped) return;
-      this.parts.store.discard(reasons.find((reason) => reason !== undefined) ?? this.#why);
+      this.parts.store.discard(reasons.find((reason) => reason !== undefined) ?? this.#reason);
     }
   }
 

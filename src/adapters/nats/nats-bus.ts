@@ -137,7 +137,7 @@ export class NatsBus implements Bus {
             this.#requestAll(topic, payload, timeoutMs).then(resolve, reject);
             break;
           case 'lost':
-            reject(new MillraceError('TIMED_OUT', outcome.why, { topic: topic.kind }));
+            reject(new MillraceError('TIMED_OUT', outcome.reason, { topic: topic.kind }));
             break;
           default:
             unreachable(outcome);

@@ -214,7 +214,7 @@ export class WorkerPool {
       const { worker } = slot;
       const outcome = await Promise.race([worker.ready, worker.ended]);
       if ('addresses' in outcome) return outcome;
-      if (outcome.why !== undefined) throw outcome.why;
+      if (outcome.failure !== undefined) throw outcome.failure;
       const message = `worker ${slot.number} ended before it served: ${outcome.how}`;
       if (tries === START_TRIES || this.#isStopping) throw new MillraceError('DEFECT', message);
       this.#tellEnd(slot, outcome, 0);
@@ -244,8 +244,8 @@ export class WorkerPool {
     this.#watch(slot);
   }
 
-  #tellEnd({ number, failures }: Slot, { how, why }: WorkerEnd, pauseMs: number): void {
-    const reason = why === undefined ? how : `${how}: ${describeError(why)}`;
+  #tellEnd({ number, failures }: Slot, { how, failure }: WorkerEnd, pauseMs: number): void {
+    const reason = failure === undefined ? how : `${how}: ${describeError(failure)}`;
     this.options.log.error('worker.ended', { worker: number, reason, failures, startsAgainInMs: pauseMs });
   }
 
@@ -307,7 +307,7 @@ export class WorkerPool {
     const reason = outcome === undefined ? `not ready within ${SERVES_WITHIN_MS} ms` : outcome.how;
     throw new MillraceError(
       'BAD_CONFIG',
-      `the new worker ${number} does not serve, and the old ones stay: ${outcome?.why?.message ?? reason}`,
+      `the new worker ${number} does not serve, and the old ones stay: ${outcome?.failure?.message ?? reason}`,
     );
   }
 }

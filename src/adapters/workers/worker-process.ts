@@ -21,7 +21,7 @@ import type {
 export interface WorkerEnd {
   readonly how: string;
   /** The reason that the worker gave. */
-  readonly why: MillraceError | undefined;
+  readonly failure: MillraceError | undefined;
 }
 
 /** Variables to change in the environment of the supervisor; an empty text counts as not set. */
@@ -51,7 +51,7 @@ export class WorkerProcess {
   #early: ToWorker[] | undefined = [];
   readonly #pending = new Map<number, (answer: unknown) => void>();
   #questions = 0;
-  #why: MillraceError | undefined;
+  #failure: MillraceError | undefined;
   #onReady: (facts: ReadyWorker) => void = () => {};
 
   constructor(
@@ -67,11 +67,11 @@ export class WorkerProcess {
     this.#worker = cluster.fork(environment);
     this.ended = new Promise((resolve) => {
       // A process that could not be started has no exit.
-      this.#worker.once('error', (error) => resolve({ how: error.message, why: undefined }));
+      this.#worker.once('error', (error) => resolve({ how: error.message, failure: undefined }));
       this.#worker.once('exit', (code, signal) => {
         this.hasEnded = true;
         for (const answer of this.#pending.values()) answer(undefined);
-        resolve({ how: signal ? `signal ${signal}` : `exit code ${code}`, why: this.#why });
+        resolve({ how: signal ? `signal ${signal}` : `exit code ${code}`, failure: this.#failure });
       });
     });
     this.#worker.on('message', (message: FromWorker) => this.#hear(message));
@@ -147,7 +147,7 @@ export class WorkerProcess {
         this.#onReady({ addresses: message.addresses, credentials: message.credentials });
         return;
       case 'failed':
-        this.#why = new MillraceError(message.code as MillraceError['code'], message.message);
+        this.#failure = new MillraceError(message.code as MillraceError['code'], message.message);
         return;
       case 'rebuild':
         this.listener.rebuild(message.model);

@@ -19,7 +19,7 @@ export interface Batch {
   /** Libraries of functions, as their texts. */
   readonly libraries: readonly ByteString[];
   /** Items that databases here do not support, with reasons. */
-  readonly left: readonly (readonly [what: string, why: string])[];
+  readonly left: readonly (readonly [item: string, reason: string])[];
   /** The cursor for `batches` after this batch. */
   readonly next: string;
 }

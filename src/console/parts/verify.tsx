@@ -35,7 +35,7 @@ interface Proof {
 const NONE: Proof = { state: 'none', startedAtMs: 0, reports: [] };
 
 /** @param path  a stream of events `progress`, `report`, `done` and `failed` */
-export function Verify({ path, what }: { readonly path: string; readonly what: string }) {
+export function Verify({ path, subject }: { readonly path: string; readonly subject: string }) {
   const proof = useSignal(NONE);
   const source = useRef<EventSource | undefined>(undefined);
   useEffect(() => () => source.current?.close(), []);
@@ -65,7 +65,7 @@ export function Verify({ path, what }: { readonly path: string; readonly what: s
     <div class="stack">
       <div class="row no-print">
         <button type="button" class="button primary" disabled={state === 'running'} onClick={start}>
-          Verify {what}
+          Verify {subject}
         </button>
         {state === 'running' && (
           <button type="button" class="button" onClick={() => end(NONE)}>
@@ -79,7 +79,7 @@ export function Verify({ path, what }: { readonly path: string; readonly what: s
         )}
       </div>
       <p class="muted">Checks the hashes of every entry, every snapshot and every mark, read from the journal.</p>
-      <Result proof={proof.value} what={what} />
+      <Result proof={proof.value} subject={subject} />
     </div>
   );
 }
@@ -109,14 +109,14 @@ const COLUMNS: readonly Column<Report>[] = [
   },
 ];
 
-function Result({ proof, what }: { readonly proof: Proof; readonly what: string }) {
+function Result({ proof, subject }: { readonly proof: Proof; readonly subject: string }) {
   const { state, startedAtMs, reports, progress, error } = proof;
   if (state === 'none') return null;
   return (
     <div class="stack" aria-live="polite">
       {state === 'running' && <Running progress={progress} />}
       {state === 'failed' && <p class="note bad">{error}</p>}
-      {state === 'fine' && <p class="note good">No damage was found in {what}.</p>}
+      {state === 'fine' && <p class="note good">No damage was found in {subject}.</p>}
       {state === 'damaged' && <p class="note bad">Damage was found: see the findings.</p>}
       <p class="small">
         Begun <Time at={startedAtMs} />

@@ -24,7 +24,7 @@ export interface Item {
   readonly body?: Buffer | undefined;
 }
 
-/** `what`: the noun for an item. */
+/** `subject`: the noun for an item. */
 export interface ItemBounds extends JsonLimits {
   /** Limit for the text of one item. */
   readonly maxBytes: number;
@@ -33,7 +33,7 @@ export interface ItemBounds extends JsonLimits {
 
 /** Parses a whole body. @throws Refused 400 */
 export function parseJson(body: Buffer): unknown {
-  const scanner = new JsonScanner(body, { what: 'the body', maxValues: MAX_BODY_VALUES });
+  const scanner = new JsonScanner(body, { subject: 'the body', maxValues: MAX_BODY_VALUES });
   while (scanner.next() !== END);
   return parsed(body);
 }
@@ -63,8 +63,8 @@ export function* itemsOf(body: Buffer, bounds: ItemBounds): Generator<Item | und
   throw notJson();
 }
 
-function* largeItem(text: Buffer, { what, maxValues }: ItemBounds): Generator<undefined, Item> {
-  const read = yield* readLarge(text, 'body', { what, maxValues });
+function* largeItem(text: Buffer, { subject, maxValues }: ItemBounds): Generator<undefined, Item> {
+  const read = yield* readLarge(text, 'body', { subject, maxValues });
   return { item: read.value, body: read.text };
 }
 

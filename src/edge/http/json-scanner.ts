@@ -33,7 +33,7 @@ export function parsed(bytes: Buffer): unknown {
 
 export interface JsonLimits {
   /** The noun for the document in the text of a refusal. */
-  readonly what: string;
+  readonly subject: string;
   readonly maxValues: number;
   /** Default: the depth of every body. */
   readonly maxDepth?: number;
@@ -122,9 +122,9 @@ export class JsonScanner {
   }
 
   #oneMore(): void {
-    const { what, maxValues } = this.limits;
+    const { subject, maxValues } = this.limits;
     this.commas += 1;
-    if (this.commas === maxValues) throw invalid(`${what} has more than ${maxValues} values`);
+    if (this.commas === maxValues) throw invalid(`${subject} has more than ${maxValues} values`);
   }
 }
 

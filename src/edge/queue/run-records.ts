@@ -25,6 +25,6 @@ export async function withRecord(
   const isInvoke = runHeadersOf(asked.raw.headers)?.isInvoke === true;
   // The payload of an invoke is taken out as bytes; the result of a step stays in the body.
   const name = isInvoke ? 'body' : undefined;
-  const bounds = { what: 'the body', maxValues: MAX_BODY_VALUES };
+  const bounds = { subject: 'the body', maxValues: MAX_BODY_VALUES };
   return { ...asked, record: await inSlices(endpoint, readLarge(bytes(asked.body), name, bounds)) };
 }

@@ -17,7 +17,7 @@ import { FrameReader, FrameWriter, KIND, type NeighbourFrame } from './neighbour
 export type NeighbourOutcome =
   | { readonly kind: 'answer' | 'other'; readonly body: Uint8Array }
   | { readonly kind: 'unserved' }
-  | { readonly kind: 'lost'; readonly why: string };
+  | { readonly kind: 'lost'; readonly reason: string };
 
 export interface NeighbourAnswer {
   readonly kind: 'answer' | 'other';
@@ -54,7 +54,7 @@ export class NeighbourLink {
   /** The first frame sent after the last one that was received; undefined: all were followed by one. */
   #unheardSinceMs: number | undefined;
   #isPinged = false;
-  #why = 'the connection was closed';
+  #reason = 'the connection was closed';
 
   constructor(
     private readonly socket: Socket,
@@ -64,7 +64,7 @@ export class NeighbourLink {
   ) {
     this.#writer = new FrameWriter(socket);
     this.#waiting = new WaitingRequests((overdue) => {
-      for (const { settle } of overdue) settle({ kind: 'lost', why: 'no answer in time' });
+      for (const { settle } of overdue) settle({ kind: 'lost', reason: 'no answer in time' });
     });
     const reader = new FrameReader((frame) => this.#receive(frame));
     socket.on('data', (chunk: Buffer) => {
@@ -77,11 +77,11 @@ export class NeighbourLink {
       }
     });
     socket.on('error', (error) => {
-      this.#why = describeError(error);
+      this.#reason = describeError(error);
     });
     socket.on('close', () => {
-      const reason = this.#why;
-      for (const { settle } of this.#waiting.takeAll()) settle({ kind: 'lost', why: reason });
+      const reason = this.#reason;
+      for (const { settle } of this.#waiting.takeAll()) settle({ kind: 'lost', reason });
       events.onEnd(reason);
     });
   }
@@ -117,7 +117,7 @@ export class NeighbourLink {
 
   /** Requests that wait have an unknown outcome. */
   close(reason: string): void {
-    this.#why = reason;
+    this.#reason = reason;
     this.socket.destroy();
   }
 

@@ -41,7 +41,7 @@ export type RdbPart =
   | { readonly kind: 'key'; readonly database: number; readonly key: SourceKey }
   | { readonly kind: 'library'; readonly source: ByteString }
   /** An item that databases here do not support. */
-  | { readonly kind: 'left'; readonly what: string };
+  | { readonly kind: 'left'; readonly item: string };
 
 export function isRdb(first: Buffer): boolean {
   return first.toString('latin1', 0, MAGIC.length) === MAGIC;
@@ -128,10 +128,10 @@ function* beside(input: FileBytes, code: number): Generator<RdbPart> {
       for (let i = 0; i < 2; i += 1) passString(input);
       if (readLength(input) > 0) passString(input);
       passString(input);
-      yield { kind: 'left', what: 'a library of functions of a release candidate' };
+      yield { kind: 'left', item: 'a library of functions of a release candidate' };
       return;
     case CODES.moduleData:
-      yield { kind: 'left', what: `data of the module ${readModuleName(input)}` };
+      yield { kind: 'left', item: `data of the module ${readModuleName(input)}` };
       for (let i = 0; i < 2; i += 1) readLength(input);
       return passModule(input);
     case CODES.keyMetadata:
@@ -139,7 +139,7 @@ function* beside(input: FileBytes, code: number): Generator<RdbPart> {
         input.pass(4);
         passModule(input);
       }
-      yield { kind: 'left', what: 'module data of the next key' };
+      yield { kind: 'left', item: 'module data of the next key' };
       return;
     default:
       throw input.damage(`${code} is not a known record type`);

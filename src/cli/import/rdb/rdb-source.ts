@@ -66,7 +66,7 @@ class GrowingBatch {
       this.#keys.push(part.key);
       this.#bytes += part.key.payload?.length ?? 0;
     } else if (part.kind === 'library') this.#libraries.push(part.source);
-    else this.left.push([part.what, NO_PLACE]);
+    else this.left.push([part.item, NO_PLACE]);
   }
 
   isFull({ batchKeys, batchBytes }: SourceBounds): boolean {

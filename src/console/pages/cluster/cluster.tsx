@@ -57,7 +57,7 @@ function Status({ status }: { readonly status: ClusterStatus }) {
       {tab === 'shards' && <Shards status={status} />}
       {tab === 'servers' && <Servers servers={status.servers} />}
       {tab === 'streams' && <Streams streams={status.streams} />}
-      {tab === 'verify' && <Verify path="/v2/admin/verify" what="the whole installation" />}
+      {tab === 'verify' && <Verify path="/v2/admin/verify" subject="the whole installation" />}
     </>
   );
 }

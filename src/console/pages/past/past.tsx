@@ -71,7 +71,7 @@ function DatabaseTab({ tab, database }: { readonly tab: string; readonly databas
     case 'entries':
       return <EntriesTab database={database} />;
     case 'verify':
-      return <Verify path={`/v2/admin/databases/${database.database_id}/verify`} what={database.database_name} />;
+      return <Verify path={`/v2/admin/databases/${database.database_id}/verify`} subject={database.database_name} />;
     default:
       return <StateTab database={database} />;
   }

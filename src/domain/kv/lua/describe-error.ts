@@ -15,7 +15,7 @@ export function describeError(machine: LuaMachine, state: State): number {
 export function describe(machine: LuaMachine, state: State, raised: State, level: number): number {
   const { api } = machine;
   const direct = machine.callSite(raised, level);
-  const site = direct?.what === 'C' ? machine.callSite(raised, level + 1) : direct;
+  const site = direct?.kind === 'C' ? machine.callSite(raised, level + 1) : direct;
   if (api.lua_type(state, 1) !== LUA.TABLE || machine.isShielded(state, 1)) {
     const text = errorText(machine, state);
     api.lua_settop(state, 0);

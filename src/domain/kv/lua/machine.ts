@@ -45,7 +45,7 @@ interface Latin1Heap extends Buffer {
 
 export interface CallSite {
   /** `Lua`, `main` or `C`. */
-  readonly what: string;
+  readonly kind: string;
   readonly source: ByteString;
   readonly line: number;
 }
@@ -244,7 +244,7 @@ export class LuaMachine {
     this.api.lua_getinfo(state, this.name('nSl'), this.#debugAt);
     const word = (offset: number): number => this.memory.words[(this.#debugAt + offset) >> 2] as number;
     return {
-      what: this.#cString(word(DEBUG_WHAT)),
+      kind: this.#cString(word(DEBUG_WHAT)),
       source: this.#cString(word(DEBUG_SOURCE)),
       line: word(DEBUG_LINE),
     };

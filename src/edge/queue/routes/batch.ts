@@ -122,7 +122,7 @@ export async function batchItems(call: QueueCall, kind: ItemKind): Promise<Publi
   const items: PublishItem[] = [];
   const maxBytes = maxMessageBytes * CHARACTERS_A_BYTE + AROUND_BODY_BYTES;
   const tooLong = () => new RefusedRequest(queueBodyTooLarge(maxBytes));
-  for (const step of itemsOf(call.body, { what: 'a message', maxBytes, maxValues: MAX_ITEM_VALUES, tooLong })) {
+  for (const step of itemsOf(call.body, { subject: 'a message', maxBytes, maxValues: MAX_ITEM_VALUES, tooLong })) {
     if (step === undefined || items.length % ITEMS_A_STEP === ITEMS_A_STEP - 1) await call.endpoint.yieldToEventLoop();
     if (step === undefined) continue;
     if (items.length === MAX_BATCH_ITEMS) throw invalid(`a batch has at most ${MAX_BATCH_ITEMS} messages`);

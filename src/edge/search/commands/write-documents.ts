@@ -62,7 +62,7 @@ const OPEN_ARRAY = 0x5b;
 
 /** Only a document's length is limited here, because its values are not traversed. */
 const BOUNDS = {
-  what: 'a document',
+  subject: 'a document',
   maxBytes: MAX_DOCUMENT_BYTES,
   maxValues: Number.POSITIVE_INFINITY,
   maxDepth: Number.POSITIVE_INFINITY,

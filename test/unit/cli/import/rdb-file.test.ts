@@ -206,7 +206,7 @@ describe('an RDB file', () => {
       ]),
     );
     const shown = parts.map((part) =>
-      part.kind === 'key' ? part.key.name : part.kind === 'library' ? part.source : part.what,
+      part.kind === 'key' ? part.key.name : part.kind === 'library' ? part.source : part.item,
     );
     expect(shown).to.deep.equal([
       '#!lua name=lib',

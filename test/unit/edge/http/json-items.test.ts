@@ -10,7 +10,7 @@ import { repetitions } from '../../../support/depth.js';
 const ANY_SIZE = Number.POSITIVE_INFINITY;
 
 function bounds(maxBytes: number) {
-  return { what: 'a message', maxBytes, maxValues: MAX_ITEM_VALUES, tooLong: () => invalid('body is too large') };
+  return { subject: 'a message', maxBytes, maxValues: MAX_ITEM_VALUES, tooLong: () => invalid('body is too large') };
 }
 
 function all(text: string, maxItemBytes = ANY_SIZE): unknown[] {
@@ -46,7 +46,7 @@ describe('edge/http: JSON in slices', () => {
       const text = JSON.stringify(items);
       expect(JSON.stringify(all(text)) === text, `shifted by ${shift}`).to.equal(true);
       const document = runToEnd(
-        readLarge(Buffer.from(`{"body":${text}}`), undefined, { what: 'a document', maxValues: 1e6 }),
+        readLarge(Buffer.from(`{"body":${text}}`), undefined, { subject: 'a document', maxValues: 1e6 }),
       );
       expect(JSON.stringify(document.value) === `{"body":${text}}`, `document shifted by ${shift}`).to.equal(true);
     }

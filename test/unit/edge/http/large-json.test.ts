@@ -6,7 +6,7 @@ import { type LargeBounds, type LargeDocument, LONG_BYTES, readLarge } from '../
 import { RefusedRequest } from '../../../../src/edge/http/refused.js';
 import { repetitions } from '../../../support/depth.js';
 
-const BOUNDS = { what: 'the body', maxValues: 10_000 };
+const BOUNDS = { subject: 'the body', maxValues: 10_000 };
 /** Small bounds, so that short texts of tests count as long. */
 const SMALL = { ...BOUNDS, longBytes: 24, sliceBytes: 16 };
 

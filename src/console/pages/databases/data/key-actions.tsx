@@ -8,7 +8,7 @@ import { Choice, TextField } from '../../../parts/field.js';
 import { doing } from '../../../parts/toast.js';
 import type { KeyPageProps, KeyRecord } from './key-record.js';
 
-type What = 'rename' | 'copy' | 'expire';
+type KeyAction = 'rename' | 'copy' | 'expire';
 
 export interface KeyActionsProps extends Omit<KeyPageProps, 'onSeen'> {
   readonly record: KeyRecord;
@@ -16,12 +16,12 @@ export interface KeyActionsProps extends Omit<KeyPageProps, 'onSeen'> {
 }
 
 export function KeyActions(props: KeyActionsProps) {
-  const opened = useSignal<What | undefined>(undefined);
+  const opened = useSignal<KeyAction | undefined>(undefined);
   if (!mayChangeDatabases.value) return null;
   const close = () => {
     opened.value = undefined;
   };
-  const button = (action: What, label: string) => (
+  const button = (action: KeyAction, label: string) => (
     <button
       type="button"
       class="button small"
@@ -41,16 +41,16 @@ export function KeyActions(props: KeyActionsProps) {
         Delete
       </button>
       {(opened.value === 'rename' || opened.value === 'copy') && (
-        <NameDialog {...props} what={opened.value} onClose={close} />
+        <NameDialog {...props} action={opened.value} onClose={close} />
       )}
       {opened.value === 'expire' && <ExpiryDialog {...props} onClose={close} />}
     </div>
   );
 }
 
-function NameDialog({ id, name, what, onClose, onMoved }: KeyActionsProps & { readonly what: 'rename' | 'copy' }) {
+function NameDialog({ id, name, action, onClose, onMoved }: KeyActionsProps & { readonly action: 'rename' | 'copy' }) {
   const next = useSignal(textOf(name) ?? '');
-  const isRename = what === 'rename';
+  const isRename = action === 'rename';
   const send = async (event: Event) => {
     event.preventDefault();
     const work = async () => {

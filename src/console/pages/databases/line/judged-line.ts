@@ -6,7 +6,7 @@ const CONNECTED = new Set(
    UNWATCH BLPOP BRPOP BLMOVE BRPOPLPUSH BLMPOP BZPOPMIN BZPOPMAX BZMPOP`.split(/\s+/),
 );
 
-const DANGEROUS: readonly (readonly [pattern: RegExp, why: string])[] = [
+const DANGEROUS: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/^FLUSH(ALL|DB)\b/, 'It deletes every key of the database.'],
   [/^KEYS\b/, 'It reads every key in one step, and all other clients wait. Use SCAN or the Data tab instead.'],
   [/^CONFIG (SET|RESETSTAT)\b/, 'It changes how the database runs.'],

@@ -84,7 +84,7 @@ function VersionTable({ versions, shown, onChoose }: VersionTableProps) {
         known === null ? <Badge tone="bad">deleted</Badge> : <code class="wrap-anywhere">{commands.join(', ')}</code>,
     },
     { title: 'Written', isNumber: true, cell: ({ bytes: written }) => bytes(written) },
-    { title: 'By', isWideOnly: true, cell: ({ who }) => who ?? <span class="muted">a client</span> },
+    { title: 'By', isWideOnly: true, cell: ({ author }) => author ?? <span class="muted">a client</span> },
   ];
   return (
     <div class="versions">

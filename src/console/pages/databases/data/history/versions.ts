@@ -14,7 +14,7 @@ export interface Version {
   /** Bytes that the entry wrote for this key. */
   readonly bytes: number;
   /** The console's user that made it; undefined: a client, which the journal does not name. */
-  readonly who: string | undefined;
+  readonly author: string | undefined;
   /** Its value, if the entry alone tells it; null: the key was deleted. Undefined: a replay tells it. */
   readonly known: PastLook | null | undefined;
 }
@@ -38,7 +38,7 @@ export async function versionsOf(id: string, name: string): Promise<Versions> {
   const query = { ...keyQuery(name), newest: true, limit: MAX_VERSIONS };
   const { entries, more } = await manage('GET /v2/admin/databases/{id}/timeline', { path: { id }, query });
   const authors = await authorsOf(id, name, entries);
-  const versions = entries.map((entry) => ({ ...versionOf(entry, name), who: authors.get(entry.position) }));
+  const versions = entries.map((entry) => ({ ...versionOf(entry, name), author: authors.get(entry.position) }));
   return { versions, hasOlder: more };
 }
 
@@ -47,7 +47,7 @@ function keyQuery(name: string) {
   return key === undefined ? { key_base64: btoa(name) } : { key };
 }
 
-function versionOf({ position, time, effects }: Entry, name: string): Omit<Version, 'who'> {
+function versionOf({ position, time, effects }: Entry, name: string): Omit<Version, 'author'> {
   const commands = effects.filter((effect): effect is PastWords[number][] => Array.isArray(effect));
   return {
     position,
