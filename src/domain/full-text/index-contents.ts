@@ -24,7 +24,7 @@ const SLICE_KEYS = 2000;
 const SLICE_ADDED_BYTES = 16 * 1024;
 const GROWTH = 1.5;
 /** Memory of a document without its fields and the characters of its key. */
-const DOCUMENT_BYTES = 120;
+const DOCUMENT_BYTES = 95;
 /** Contents with so many removed documents, … */
 const STALE_FROM = 1000;
 /** … which are this share of all, are to be built again. */

@@ -29,8 +29,12 @@ const COUNT_SPAN = MAX_COUNT + 1;
 const MAX_KNOWN_WORDS = 20_000;
 /** Memory of a term and its place in the tree, without its characters. */
 const TERM_BYTES = 460;
-/** Memory of a word of a document: posting and position with spare room, and the list of the document's terms. */
-const WORD_BYTES = 14;
+/** Memory of a word of a document, with spare room: the posting and its place in the list of the document's terms, … */
+const POSTING_BYTES = 11;
+/** … each position, … */
+const POSITION_BYTES = 3;
+/** … and both while the lists of the term are short: each number has eight bytes then, and packed lists have a header. */
+const SHORT_LIST_BYTES = 13;
 
 /** The ordinals of documents that are stored: those that are left, without gaps. */
 export interface Renumbered {
@@ -168,7 +172,7 @@ export class TextField {
 
   /** @param terms those of the document, in the order of their first words @returns bytes of memory */
   #addWords(words: readonly string[], ordinal: number, position: number, terms: TextTerm[]): number {
-    let bytes = words.length * WORD_BYTES;
+    let bytes = 0;
     for (const [place, word] of words.entries()) {
       const known = this.#byText.size;
       const term = this.#termOf(word);
@@ -177,9 +181,11 @@ export class TextField {
         term.ordinal = ordinal;
         term.count = 0;
         terms.push(term);
+        bytes += POSTING_BYTES;
       }
       if (term.count === MAX_COUNT) continue;
       term.count += 1;
+      bytes += term.postings.length < PACKED_FROM ? POSITION_BYTES + SHORT_LIST_BYTES : POSITION_BYTES;
       term.positions.add(Math.min(position + place, MAX_POSITION));
     }
     return bytes;

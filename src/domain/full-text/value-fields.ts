@@ -7,11 +7,11 @@ import { SLICE_POSTINGS } from './limits.js';
 import type { IndexTerm, Renumbered } from './text-field.js';
 
 const GROWTH = 1.5;
-const COLUMN_BYTES = 12;
+const COLUMN_BYTES = 10;
 /** The distance of two ordinals in postings. */
 const COUNT_SPAN = 256;
 const TERM_BYTES = 260;
-const POSTING_BYTES = 12;
+const POSTING_BYTES = 9;
 /** Memory of a value that is kept apart. */
 const APART_BYTES = 64;
 

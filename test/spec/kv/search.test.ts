@@ -137,6 +137,20 @@ describe('key-value: full-text indexes and changing keys', () => {
     expect(bench.engine.keyspace.derivedBytes).to.equal(0);
   });
 
+  it('charge a repeated word less than a different one', () => {
+    const chargeOf = (text: string) => {
+      bench = new KvBench();
+      ask('SEARCH.CREATE', 'i', 'ON', 'STRING', 'PREFIX', '1', 'd:', 'SCHEMA', 't', 'TEXT');
+      ask('SET', 'd:1', JSON.stringify({ t: text }));
+      ask('SEARCH.WAITINDEXING', 'i');
+      return ask('MEMORY', 'USAGE', 'i') as number;
+    };
+    const words = Array.from({ length: 100 }, (_, at) => `w${at}`).join(' ');
+    const [one, repeated, different] = ['w1', 'w1 '.repeat(100), words].map(chargeOf) as [number, number, number];
+    expect(repeated - one).to.be.within(99 * 2, 99 * 20);
+    expect(different - one).to.be.within(99 * 400, 99 * 600);
+  });
+
   it('are not evicted, but their documents are', () => {
     ask(...JSON_INDEX);
     for (let id = 0; id < 50; id += 1) ask('JSON.SET', `d:${id}`, '$', '{"t":"red"}');
