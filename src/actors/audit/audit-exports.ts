@@ -117,12 +117,6 @@ export class AuditExporter implements AuditExports, ExportedAccounts {
     };
   }
 
-  /** The notes that this process cannot hand over; undefined: none. */
-  heldBack(account: AccountId): { readonly ageMs: number; readonly cause: string } | undefined {
-    const relay = this.#relays.get(account);
-    return relay?.problem === undefined ? undefined : { ageMs: relay.lagMs, cause: relay.problem };
-  }
-
   #ageOf(atMs: number | undefined): number {
     return atMs === undefined ? 0 : Math.max(0, this.ports.clock.nowMs() - atMs);
   }

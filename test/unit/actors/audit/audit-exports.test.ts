@@ -161,13 +161,10 @@ describe('the export of the audit log to a URL', () => {
     expect(waiting.lagMs).to.be.within(60_000, 600_000);
     expect(waiting).to.include({ position: 0, undeliveredMs: 0 });
     expect(waiting.problem).to.match(/the account is full/);
-    expect(exporter.heldBack(ACCOUNT)?.ageMs).to.be.within(60_000, 600_000);
-    expect(exporter.heldBack(ACCOUNT)?.cause).to.equal(waiting.problem);
     queue.refusal = undefined;
     await untilAccepted(1);
     const done = { lagMs: 0, position: 2, undeliveredMs: 0, problem: undefined };
     await eventually(async () => expect(await exporter.lagOf(one)).to.deep.equal(done));
-    expect(exporter.heldBack(ACCOUNT)).to.equal(undefined);
     expect(exporter.refusalOf(ACCOUNT, 'https://10.0.0.1/')).to.match(/the address is private/);
     expect(exporter.refusalOf(ACCOUNT, 'name-of-a-group')).to.match(/invalid scheme/);
   });
