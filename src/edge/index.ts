@@ -9,12 +9,14 @@ export { createKvServer, type KvServer, type KvServerParts } from './kv/kv-serve
 export type { PublicUrls } from './management/management-endpoint.js';
 export { createManagementServer, type ManagementServerParts } from './management/management-server.js';
 export { MANAGEMENT_ROUTES } from './management/routes/index.js';
-export * from './mcp/index.js';
-export * from './queue/index.js';
+export { createMcpHandlers } from './mcp/mcp-endpoint.js';
+export { createQueueServer, type QueueServer, type QueueServerParts } from './queue/queue-server.js';
 export { CONNECTION_COMMANDS } from './resp/commands/index.js';
 export type { RespEndpointLimits } from './resp/resp-limits.js';
 export { createRespServer, type RespServer, type RespServerParts } from './resp/resp-server.js';
-export * from './search/index.js';
+export { pendingDocuments } from './search/commands/whole-indexes.js';
+export { changesDocuments, createSearchHandler } from './search/search-app.js';
+export type { SearchHandlerParts } from './search/search-endpoint.js';
 export { RefusedSignIns } from './sessions/refused-sign-ins.js';
 export { SignInGuard } from './sign-in-guard.js';
 export { HeaderAliases, PUBLISHED_WORDS } from './wire-alias.js';

@@ -6,8 +6,8 @@ import type { VectorShape } from '../../src/domain/search/index.js';
 import { queueProtocolRefusal, SHARED_REFUSALS } from '../../src/edge/error-map.js';
 import { createApplication } from '../../src/edge/http/application.js';
 import { createEndpointServer, type EndpointServer } from '../../src/edge/http/index.js';
+import { createSearchHandler, type SearchHandlerParts } from '../../src/edge/index.js';
 import { DEFAULT_QUEUE_FACE_LIMITS } from '../../src/edge/queue/queue-limits.js';
-import { createSearchHandler, type SearchHandlerParts } from '../../src/edge/search/index.js';
 import type { AccountId, DatabaseId } from '../../src/kernel/index.js';
 import { MillraceError } from '../../src/kernel/index.js';
 import {

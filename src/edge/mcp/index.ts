@@ -1,2 +1,0 @@
-/** The Model Context Protocol on the management port. */
-export { createMcpHandlers } from './mcp-endpoint.js';

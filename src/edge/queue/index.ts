@@ -1,1 +1,0 @@
-export { createQueueServer, type QueueServer, type QueueServerParts } from './queue-server.js';
