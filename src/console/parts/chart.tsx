@@ -1,11 +1,13 @@
 /**
  * Series over time. All charts of a page share the crosshair and the zoom, which a drag over a part of the time sets.
  */
+
 import { signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { colorOf, type Drawn, draw, type Pointer, type Series } from './chart-plot.js';
 import { short } from './format.js';
+import { setter } from './setter.js';
 import { momentText } from './time.js';
 
 export type { Series } from './chart-plot.js';
@@ -119,13 +121,7 @@ function useZoomed({ times, series, before, format = short, height = 180, isStac
 
 function WholePeriod() {
   return (
-    <button
-      type="button"
-      class="button small"
-      onClick={() => {
-        zoom.value = undefined;
-      }}
-    >
+    <button type="button" class="button small" onClick={setter(zoom, undefined)}>
       Whole period
     </button>
   );

@@ -127,3 +127,25 @@ export function Check({ value, label }: { readonly value: Signal<boolean>; reado
     </label>
   );
 }
+
+interface SubmitProps {
+  readonly isDisabled?: boolean;
+  readonly children: ComponentChildren;
+}
+
+export function SubmitButton({ isDisabled, children }: SubmitProps) {
+  return (
+    <button type="submit" class="button primary" disabled={isDisabled}>
+      {children}
+    </button>
+  );
+}
+
+/** The last row of a form. */
+export function SubmitRow(props: SubmitProps) {
+  return (
+    <div>
+      <SubmitButton {...props} />
+    </div>
+  );
+}

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { usePageQuery } from '../api/query.js';
+import { setter } from './setter.js';
 
 export interface Filter {
   /** Its name in the address. */
@@ -38,13 +39,7 @@ export function FilterBar({ filters, children }: FilterBarProps) {
         <FilterField key={filter.name} filter={filter} value={query[filter.name] ?? ''} onChange={change} />
       ))}
       {shown.length < filters.length && (
-        <button
-          type="button"
-          class="button quiet"
-          onClick={() => {
-            isOpen.value = true;
-          }}
-        >
+        <button type="button" class="button quiet" onClick={setter(isOpen, true)}>
           More filters
         </button>
       )}

@@ -1,4 +1,8 @@
 /** Decorative icons, without information of their own. */
+import type { Signal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { setter } from './setter.js';
+
 const PATHS = {
   overview: 'M3 13h6V3H3zm0 8h6v-6H3zm8 0h10V11H11zm0-18v6h10V3z',
   databases:
@@ -34,5 +38,20 @@ export function Icon({ name }: { readonly name: IconName }) {
     <svg class="icon" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2" aria-hidden="true">
       <path d={PATHS[name]} stroke-linecap="round" stroke-linejoin="round" />
     </svg>
+  );
+}
+
+export interface NewButtonProps {
+  readonly isMaking: Signal<boolean>;
+  readonly children: ComponentChildren;
+}
+
+/** Opens the form for a new object. */
+export function NewButton({ isMaking, children }: NewButtonProps) {
+  return (
+    <button type="button" class="button primary" onClick={setter(isMaking, true)}>
+      <Icon name="plus" />
+      {children}
+    </button>
   );
 }

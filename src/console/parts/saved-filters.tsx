@@ -4,6 +4,7 @@ import { useLocation } from 'preact-iso/router';
 import { queryText } from '../api/call.js';
 import type { PageQuery } from '../api/query.js';
 import { readStored, writeStored } from '../api/stored.js';
+import { SubmitButton } from './field.js';
 import { Icon } from './icon.js';
 import { Menu } from './menu.js';
 
@@ -111,9 +112,7 @@ function SaveForm({ onSave }: { onSave(name: string): void }) {
           name.value = currentTarget.value;
         }}
       />
-      <button type="submit" class="button primary">
-        Save
-      </button>
+      <SubmitButton>Save</SubmitButton>
     </form>
   );
 }

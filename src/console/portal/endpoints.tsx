@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useAsk } from '../api/ask.js';
 import { CopyButton } from '../parts/code.js';
 import { asked } from '../parts/dialog.js';
+import { setter } from '../parts/setter.js';
 import { Empty, Failure, Loading } from '../parts/states.js';
 import { failed, said } from '../parts/toast.js';
 import { ask, type Endpoint, type Secret } from './api.js';
@@ -21,13 +22,7 @@ export function Endpoints({ isReadOnly }: { readonly isReadOnly: boolean }) {
     <>
       {!isReadOnly && (
         <div class="portal-actions">
-          <button
-            type="button"
-            class="button primary"
-            onClick={() => {
-              edited.value = 'new';
-            }}
-          >
+          <button type="button" class="button primary" onClick={setter(edited, 'new')}>
             {word('add')}
           </button>
         </div>

@@ -1,4 +1,5 @@
 /** Alerts: open ones, the rules, and the history with its notices. */
+import { setter } from '../../parts/setter.js';
 import './alerts.css';
 import { type Signal, useSignal } from '@preact/signals';
 import type { Operations } from '#api';
@@ -38,13 +39,7 @@ export default function AlertsPage() {
     <>
       <PageHead title="Alerts" badge={badge}>
         {mayChangeAlerts.value && (
-          <button
-            type="button"
-            class="button primary"
-            onClick={() => {
-              edited.value = 'new';
-            }}
-          >
+          <button type="button" class="button primary" onClick={setter(edited, 'new')}>
             <Icon name="plus" />
             New rule
           </button>
@@ -62,14 +57,7 @@ export default function AlertsPage() {
           }}
         />
       )}
-      {tested.value !== undefined && (
-        <TestDialog
-          rule={tested.value}
-          onClose={() => {
-            tested.value = undefined;
-          }}
-        />
-      )}
+      {tested.value !== undefined && <TestDialog rule={tested.value} onClose={setter(tested, undefined)} />}
     </>
   );
 }

@@ -3,7 +3,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import type { Schemas } from '#api';
 import { manage } from '../../api/call.js';
 import { Dialog } from '../../parts/dialog.js';
-import { Check, Choice, Field, TextField } from '../../parts/field.js';
+import { Check, Choice, Field, SubmitRow, TextField } from '../../parts/field.js';
 import { Icon } from '../../parts/icon.js';
 import { doing } from '../../parts/toast.js';
 import { CHANNEL_TYPES, type ChannelType } from './channel.js';
@@ -83,11 +83,7 @@ export function RuleForm({ rule, hasMail, onClose }: RuleFormProps) {
         </p>
         <ChannelFields channels={channels} hasMail={hasMail} />
         <Check label="The rule is on" value={isEnabled} />
-        <div>
-          <button type="submit" class="button primary">
-            Save
-          </button>
-        </div>
+        <SubmitRow>Save</SubmitRow>
       </form>
     </Dialog>
   );

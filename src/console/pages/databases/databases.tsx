@@ -10,6 +10,7 @@ import { FilterBar } from '../../parts/filter-bar.js';
 import { bytes, short, whole } from '../../parts/format.js';
 import { Icon } from '../../parts/icon.js';
 import { PageHead } from '../../parts/page-head.js';
+import { setter } from '../../parts/setter.js';
 import { Empty, Shown } from '../../parts/states.js';
 import { type Column, Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
@@ -93,13 +94,7 @@ export default function Databases() {
           />
         )}
       </Shown>
-      {isMaking.value && (
-        <NewDatabaseDialog
-          onClose={() => {
-            isMaking.value = false;
-          }}
-        />
-      )}
+      {isMaking.value && <NewDatabaseDialog onClose={setter(isMaking, false)} />}
     </>
   );
 }

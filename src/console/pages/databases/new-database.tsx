@@ -2,7 +2,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { manage } from '../../api/call.js';
 import { Dialog } from '../../parts/dialog.js';
-import { Check, Choice, TextField } from '../../parts/field.js';
+import { Check, Choice, SubmitButton, TextField } from '../../parts/field.js';
 import { useMaking } from '../../parts/making.js';
 import { PLANS, REGIONS } from './plans.js';
 
@@ -53,9 +53,7 @@ export function NewDatabaseDialog({ onClose }: { onClose(): void }) {
         <PlaceFields plan={plan} region={region} budget={budget} partitions={partitions} />
         <Check label="Evict keys when it is full" value={isEvicting} />
         <Check label="Cluster mode, for cluster clients of Redis" value={isCluster} />
-        <button type="submit" class="button primary" disabled={isSending.value || name.value.trim() === ''}>
-          Make it
-        </button>
+        <SubmitButton isDisabled={isSending.value || name.value.trim() === ''}>Make it</SubmitButton>
       </form>
     </Dialog>
   );

@@ -5,7 +5,7 @@ import { useAsk } from '../../api/ask.js';
 import { manage } from '../../api/call.js';
 import { mayGiveRoles, maySeeAccount } from '../../api/session.js';
 import { asked as confirmed } from '../../parts/dialog.js';
-import { TextField } from '../../parts/field.js';
+import { SubmitButton, TextField } from '../../parts/field.js';
 import { duration, whole } from '../../parts/format.js';
 import { Shown } from '../../parts/states.js';
 import { doing } from '../../parts/toast.js';
@@ -85,9 +85,7 @@ function AddressForm({ url, onChanged }: AddressFormProps) {
           {...(!mayGiveRoles.value && { hint: 'Changing it needs the right members:change.' })}
         />
         <div class="row">
-          <button type="submit" class="button primary">
-            Save
-          </button>
+          <SubmitButton>Save</SubmitButton>
           {url !== '' && (
             <button type="button" class="button danger" onClick={() => void remove()}>
               End the export

@@ -3,7 +3,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import type { Schemas } from '#api';
 import { ofQueue } from '../../api/call.js';
 import { Dialog } from '../../parts/dialog.js';
-import { Choice, TextField } from '../../parts/field.js';
+import { Choice, SubmitButton, TextField } from '../../parts/field.js';
 import { doing } from '../../parts/toast.js';
 
 interface RulesProps {
@@ -61,9 +61,7 @@ export function BreakerRules({ account, rules, onClose }: RulesProps) {
         />
         <NoticesField value={notifyUrl} />
         <div class="row">
-          <button type="submit" class="button primary">
-            Save
-          </button>
+          <SubmitButton>Save</SubmitButton>
           {rules !== undefined && (
             <button type="button" class="button danger" onClick={() => void remove()}>
               Switch off

@@ -6,6 +6,7 @@ import { ofQueue } from '../../api/call.js';
 import { mayChangeQueues } from '../../api/session.js';
 import { Badge } from '../../parts/badge.js';
 import { counted, whole } from '../../parts/format.js';
+import { setter } from '../../parts/setter.js';
 import { Empty, Shown } from '../../parts/states.js';
 import { type Column, Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
@@ -31,13 +32,7 @@ export function DestinationsTab({ account }: TabProps) {
           <div class="row between list-head">
             <p>{rules === undefined ? 'Circuit breakers are off: no destination is stopped.' : sentenceOf(rules)}</p>
             {mayChangeQueues.value && (
-              <button
-                type="button"
-                class="button"
-                onClick={() => {
-                  isSetting.value = true;
-                }}
-              >
+              <button type="button" class="button" onClick={setter(isSetting, true)}>
                 {rules === undefined ? 'Switch circuit breakers on' : 'Change the rules'}
               </button>
             )}

@@ -8,6 +8,7 @@ import { Badge } from '../../parts/badge.js';
 import { FilterBar } from '../../parts/filter-bar.js';
 import { whole } from '../../parts/format.js';
 import { Icon } from '../../parts/icon.js';
+import { setter } from '../../parts/setter.js';
 import { Shown } from '../../parts/states.js';
 import { type Column, Table } from '../../parts/table.js';
 import { FlowActions } from './flow-actions.js';
@@ -48,13 +49,7 @@ export function FlowTab({ account }: TabProps) {
       </Shown>
       <FilterBar filters={[{ name: 'search', label: 'Key contains' }]}>
         {mayChangeQueues.value && (
-          <button
-            type="button"
-            class="button"
-            onClick={() => {
-              pinned.value = 'new';
-            }}
-          >
+          <button type="button" class="button" onClick={setter(pinned, 'new')}>
             <Icon name="plus" />
             Set up a key
           </button>

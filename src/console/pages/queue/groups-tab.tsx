@@ -5,7 +5,7 @@ import { useAsk } from '../../api/ask.js';
 import { ofQueue } from '../../api/call.js';
 import { mayChangeQueues } from '../../api/session.js';
 import { asked as askedFirst, Dialog } from '../../parts/dialog.js';
-import { TextField } from '../../parts/field.js';
+import { SubmitRow, TextField } from '../../parts/field.js';
 import { Icon } from '../../parts/icon.js';
 import { Shown } from '../../parts/states.js';
 import { type Column, Table } from '../../parts/table.js';
@@ -162,11 +162,7 @@ function AddEndpoint({ account, group, onClose }: AddProps) {
         {group === '' && <TextField label="Group" value={name} isRequired hint="Its first endpoint makes it." />}
         <TextField label="URL" value={url} isRequired placeholder="https://example.com/hook" />
         <TextField label="Name of the endpoint" value={endpoint} hint="One that comes again replaces the former." />
-        <div>
-          <button type="submit" class="button primary">
-            Save
-          </button>
-        </div>
+        <SubmitRow>Save</SubmitRow>
       </form>
     </Dialog>
   );

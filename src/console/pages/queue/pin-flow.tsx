@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { ofQueue } from '../../api/call.js';
 import { Dialog } from '../../parts/dialog.js';
-import { TextField } from '../../parts/field.js';
+import { SubmitRow, TextField } from '../../parts/field.js';
 import { doing } from '../../parts/toast.js';
 import type { Flow } from './tab.js';
 
@@ -33,11 +33,7 @@ export function PinFlow({ account, flow, onClose }: PinProps) {
         <TextField label="Rate" type="number" value={rate} hint="Starts within a period" />
         <TextField label="Period" type="number" value={period} hint="In seconds; one where it is left out" />
         <p class="small muted">These limits are pinned: messages with this key do not change them.</p>
-        <div>
-          <button type="submit" class="button primary">
-            Pin
-          </button>
-        </div>
+        <SubmitRow>Pin</SubmitRow>
       </form>
     </Dialog>
   );

@@ -6,7 +6,7 @@ import { ofQueue } from '../../api/call.js';
 import { mayChangeQueues } from '../../api/session.js';
 import { Badge } from '../../parts/badge.js';
 import { asked as askedFirst, Dialog } from '../../parts/dialog.js';
-import { TextField } from '../../parts/field.js';
+import { SubmitRow, TextField } from '../../parts/field.js';
 import { whole } from '../../parts/format.js';
 import { Icon } from '../../parts/icon.js';
 import { RowMenu } from '../../parts/row-menu.js';
@@ -183,11 +183,7 @@ function EditQueue({ account, queue, onClose }: EditProps) {
           isRequired
           hint="So many of its messages are under way at a time, with their retries and callbacks."
         />
-        <div>
-          <button type="submit" class="button primary">
-            Save
-          </button>
-        </div>
+        <SubmitRow>Save</SubmitRow>
       </form>
     </Dialog>
   );

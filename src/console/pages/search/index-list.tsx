@@ -1,11 +1,11 @@
 /** All indexes of a plane in the account, with their totals of this month. */
-import { type Signal, useSignal } from '@preact/signals';
+import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { type Asked, useAsk } from '../../api/ask.js';
 import { mayChangeIndexes, mayUseData } from '../../api/session.js';
 import { Badge } from '../../parts/badge.js';
 import { bytes, short } from '../../parts/format.js';
-import { Icon } from '../../parts/icon.js';
+import { NewButton } from '../../parts/icon.js';
 import { PageHead } from '../../parts/page-head.js';
 import { Empty, Shown } from '../../parts/states.js';
 import { type Column, Table } from '../../parts/table.js';
@@ -31,7 +31,7 @@ export function IndexList<Row extends IndexRecord>(props: IndexListProps<Row>) {
   const mayMake = mayChangeIndexes.value && mayUseData.value;
   return (
     <>
-      <PageHead title={plane.title}>{mayMake && <NewButton name={plane.name} isMaking={isMaking} />}</PageHead>
+      <PageHead title={plane.title}>{mayMake && <NewButton isMaking={isMaking}>New {plane.name}</NewButton>}</PageHead>
       <Totals plane={plane} />
       <Shown asked={asked} rows={4}>
         {(databases) => (
@@ -53,21 +53,6 @@ export function IndexList<Row extends IndexRecord>(props: IndexListProps<Row>) {
           isMaking.value = false;
         })}
     </>
-  );
-}
-
-function NewButton({ name, isMaking }: { readonly name: string; readonly isMaking: Signal<boolean> }) {
-  return (
-    <button
-      type="button"
-      class="button primary"
-      onClick={() => {
-        isMaking.value = true;
-      }}
-    >
-      <Icon name="plus" />
-      New {name}
-    </button>
   );
 }
 

@@ -1,7 +1,8 @@
 /** Actions on one part of an index: rename, empty, delete. */
 import { useSignal } from '@preact/signals';
 import { asked, Dialog } from '../../parts/dialog.js';
-import { TextField } from '../../parts/field.js';
+import { SubmitRow, TextField } from '../../parts/field.js';
+import { setter } from '../../parts/setter.js';
 import { doing } from '../../parts/toast.js';
 import { type IndexPlane, type IndexRecord, shownPart } from './plane.js';
 
@@ -30,13 +31,7 @@ export function PartActions({ plane, database, part, onChanged }: PartActionsPro
   return (
     <div class="row">
       {part !== '' && (
-        <button
-          type="button"
-          class="button small"
-          onClick={() => {
-            isRenaming.value = true;
-          }}
-        >
+        <button type="button" class="button small" onClick={setter(isRenaming, true)}>
           Rename
         </button>
       )}
@@ -49,15 +44,7 @@ export function PartActions({ plane, database, part, onChanged }: PartActionsPro
         </button>
       )}
       {isRenaming.value && (
-        <Renaming
-          plane={plane}
-          id={id}
-          part={part}
-          onClose={() => {
-            isRenaming.value = false;
-          }}
-          onDone={onChanged}
-        />
+        <Renaming plane={plane} id={id} part={part} onClose={setter(isRenaming, false)} onDone={onChanged} />
       )}
     </div>
   );
@@ -84,11 +71,7 @@ function Renaming({ plane, id, part, onClose, onDone }: RenamingProps) {
     <Dialog title={`Rename the ${plane.part}`} onClose={onClose}>
       <form class="stack" onSubmit={send}>
         <TextField label="New name" value={name} isRequired hint="Clients that use the old name get no results then." />
-        <div>
-          <button type="submit" class="button primary" disabled={name.value === part}>
-            Rename
-          </button>
-        </div>
+        <SubmitRow isDisabled={name.value === part}>Rename</SubmitRow>
       </form>
     </Dialog>
   );

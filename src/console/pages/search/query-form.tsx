@@ -1,7 +1,7 @@
 /** The form of a query. It is sent only on submit, because each query counts against the database's limits. */
 import { type Signal, useSignal } from '@preact/signals';
 import { usePageQuery } from '../../api/query.js';
-import { Check, TextField } from '../../parts/field.js';
+import { Check, SubmitButton, TextField } from '../../parts/field.js';
 import { FilterHelp } from './filter-help.js';
 import { PartChoice } from './part-choice.js';
 import { type Held, SEARCH } from './plane.js';
@@ -26,9 +26,7 @@ export function QueryForm({ held }: { readonly held: Partial<Held> }) {
       <div class="search-line">
         <PartChoice plane={SEARCH} held={held} />
         <TextField label="Query" value={text} placeholder="star wras" isRequired />
-        <button type="submit" class="button primary">
-          Search
-        </button>
+        <SubmitButton>Search</SubmitButton>
       </div>
       <TextField label="Filter" value={filter} placeholder="year >= 1960 AND genre = 'novel'" />
       <div class="form-grid">

@@ -1,10 +1,16 @@
-/** One search database. */
+/** One search database. Its query tab shows the results, the best first, with scores and highlighted words. */
 import { useAsk } from '../../api/ask.js';
-import { manage } from '../../api/call.js';
+import { manage, queryText } from '../../api/call.js';
+import { usePageQuery } from '../../api/query.js';
 import { Badge } from '../../parts/badge.js';
+import { duration } from '../../parts/format.js';
+import { Empty, Shown } from '../../parts/states.js';
+import { FoundDocument } from './found-document.js';
+import { usePartName } from './held.js';
 import { IndexPage } from './index-page.js';
-import { SEARCH } from './plane.js';
-import { QueryTab } from './query-tab.js';
+import { type Held, SEARCH, type SearchDatabase } from './plane.js';
+import { answerTo, askingOf } from './query-call.js';
+import { QueryForm } from './query-form.js';
 import { snippetsFor } from './snippets.js';
 
 export default function SearchIndex({ id }: { readonly id: string }) {
@@ -17,5 +23,51 @@ export default function SearchIndex({ id }: { readonly id: string }) {
       query={(database, held) => <QueryTab database={database} held={held} />}
       snippetsFor={snippetsFor}
     />
+  );
+}
+
+interface QueryTabProps {
+  readonly database: SearchDatabase;
+  readonly held: Partial<Held>;
+}
+
+function QueryTab({ database, held }: QueryTabProps) {
+  const [query] = usePageQuery();
+  const index = usePartName(SEARCH, held);
+  const asking = askingOf(query);
+  const isExplained = query.why === '1';
+  const isAsked = asking.query !== '' && held.parts !== undefined;
+  const asked = useAsk(
+    isAsked ? `query ${database.id} ${index} ${JSON.stringify(asking)} ${isExplained}` : undefined,
+    (signal) => answerTo({ id: database.id, index, asking, isExplained }, signal),
+  );
+  return (
+    <div class="stack">
+      <QueryForm key={queryText(query)} held={held} />
+      {isAsked ? (
+        <Shown asked={asked} rows={5}>
+          {({ found, tookMs, parts }) => (
+            <>
+              <p class="muted small">
+                {found.length} found in {duration(tookMs)}, there and back
+              </p>
+              {found.length === 0 && <Empty title="No matches">Fewer words, or no filter, may find some.</Empty>}
+              {found.map((one, at) => (
+                <FoundDocument
+                  key={one.id}
+                  found={one}
+                  place={at + 1}
+                  asking={asking}
+                  parts={parts?.get(one.id)}
+                  href={queryText({ tab: 'documents', index, doc: one.id })}
+                />
+              ))}
+            </>
+          )}
+        </Shown>
+      ) : (
+        <Empty title="Enter a query">Words may be incomplete or have typos; exact matches rank first.</Empty>
+      )}
+    </div>
   );
 }

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso/router';
 import type { Asked } from '../../api/ask.js';
 import { queryText } from '../../api/call.js';
-import { TextField } from '../../parts/field.js';
+import { SubmitRow, TextField } from '../../parts/field.js';
 import { bytes, whole } from '../../parts/format.js';
 import { Empty, Shown } from '../../parts/states.js';
 import { Table } from '../../parts/table.js';
@@ -91,11 +91,7 @@ function Rename({ plane, database, onChanged }: Omit<SettingsProps, 'held'>) {
   return (
     <form class="card stack" onSubmit={save}>
       <TextField label="Name" value={name} isRequired />
-      <div>
-        <button type="submit" class="button primary" disabled={name.value.trim() === database.name}>
-          Rename
-        </button>
-      </div>
+      <SubmitRow isDisabled={name.value.trim() === database.name}>Rename</SubmitRow>
     </form>
   );
 }

@@ -5,7 +5,8 @@ import { manage } from '../../api/call.js';
 import { mayChange, session } from '../../api/session.js';
 import { Badge } from '../../parts/badge.js';
 import { asked as askedFirst } from '../../parts/dialog.js';
-import { Icon } from '../../parts/icon.js';
+import { NewButton } from '../../parts/icon.js';
+import { setter } from '../../parts/setter.js';
 import { Shown } from '../../parts/states.js';
 import { type Column, Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
@@ -32,18 +33,7 @@ export function Keys() {
         <p class="muted">
           A key opens the management API and this console. It is shown once, when it is made: only its hash is kept.
         </p>
-        {mayChange.value && (
-          <button
-            type="button"
-            class="button primary"
-            onClick={() => {
-              isMaking.value = true;
-            }}
-          >
-            <Icon name="plus" />
-            New key
-          </button>
-        )}
+        {mayChange.value && <NewButton isMaking={isMaking}>New key</NewButton>}
       </div>
       <Shown asked={asked}>
         {(keys) => (
@@ -55,15 +45,7 @@ export function Keys() {
           />
         )}
       </Shown>
-      {isMaking.value && (
-        <NewApiKey
-          teams={teams.data ?? []}
-          onMade={asked.reload}
-          onClose={() => {
-            isMaking.value = false;
-          }}
-        />
-      )}
+      {isMaking.value && <NewApiKey teams={teams.data ?? []} onMade={asked.reload} onClose={setter(isMaking, false)} />}
     </div>
   );
 }

@@ -5,7 +5,7 @@ import { manage } from '../../api/call.js';
 import { mayChange, session } from '../../api/session.js';
 import { Badge } from '../../parts/badge.js';
 import { asked as askedFirst } from '../../parts/dialog.js';
-import { Choice, TextField } from '../../parts/field.js';
+import { Choice, SubmitRow, TextField } from '../../parts/field.js';
 import { Shown } from '../../parts/states.js';
 import { type Column, Table } from '../../parts/table.js';
 import { doing } from '../../parts/toast.js';
@@ -114,11 +114,7 @@ function AddMember({ team, onAdded }: { readonly team: Team; onAdded(): void }) 
         />
         <Choice label="Role" value={role} options={ROLES} hint="Changed by removing and adding." />
       </div>
-      <div>
-        <button type="submit" class="button primary">
-          Add to the team
-        </button>
-      </div>
+      <SubmitRow>Add to the team</SubmitRow>
     </form>
   );
 }

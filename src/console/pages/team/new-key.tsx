@@ -5,7 +5,7 @@ import { manage } from '../../api/call.js';
 import { maySeeAccount, session } from '../../api/session.js';
 import { Code } from '../../parts/code.js';
 import { Dialog } from '../../parts/dialog.js';
-import { Check, Choice, TextField } from '../../parts/field.js';
+import { Check, Choice, SubmitRow, TextField } from '../../parts/field.js';
 import { failed } from '../../parts/toast.js';
 import type { MadeApiKey, Role, Team } from './records.js';
 import { OnlyFor } from './role-forms.js';
@@ -57,11 +57,7 @@ export function NewApiKey({ teams, onClose, onMade }: NewApiKeyProps) {
         />
         {role.value !== '' && <OnlyFor resource={resource} />}
         <Check label="Read-only: it sees everything and cannot make changes" value={isReadOnly} />
-        <div>
-          <button type="submit" class="button primary">
-            Make the key
-          </button>
-        </div>
+        <SubmitRow>Make the key</SubmitRow>
       </form>
     </Dialog>
   );

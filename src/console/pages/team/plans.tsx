@@ -5,7 +5,7 @@ import { manage } from '../../api/call.js';
 import { type QueueAccount, useQueue } from '../../api/queues.js';
 import { mayPay, maySeeAccount } from '../../api/session.js';
 import { Badge } from '../../parts/badge.js';
-import { Choice, TextField } from '../../parts/field.js';
+import { Choice, SubmitRow, TextField } from '../../parts/field.js';
 import { bytes, duration, limit, whole } from '../../parts/format.js';
 import { Labels } from '../../parts/labels.js';
 import { Shown } from '../../parts/states.js';
@@ -109,11 +109,7 @@ function ChangePlan({ account, onChanged }: QueuePlanProps) {
           hint="0: no limit; else 20 to 10,000."
         />
       </div>
-      <div>
-        <button type="submit" class="button primary">
-          Save
-        </button>
-      </div>
+      <SubmitRow>Save</SubmitRow>
     </form>
   );
 }

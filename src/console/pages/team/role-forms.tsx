@@ -4,7 +4,7 @@ import { useMemo } from 'preact/hooks';
 import { useAsk } from '../../api/ask.js';
 import { manage } from '../../api/call.js';
 import { session } from '../../api/session.js';
-import { Check, Choice, TextField } from '../../parts/field.js';
+import { Check, Choice, SubmitRow, TextField } from '../../parts/field.js';
 import { Shown } from '../../parts/states.js';
 import { doing } from '../../parts/toast.js';
 import type { Right, Role } from './records.js';
@@ -40,11 +40,7 @@ function RoleForm({ rights, onMade }: { readonly rights: readonly Right[]; onMad
       {own.map(({ right, about }) => (
         <Check key={right} label={`${right}: ${about}`} value={chosen.get(right) ?? signal(false)} />
       ))}
-      <div>
-        <button type="submit" class="button primary">
-          Make the role
-        </button>
-      </div>
+      <SubmitRow>Make the role</SubmitRow>
     </form>
   );
 }
@@ -82,11 +78,7 @@ export function GiveRole({ roles, onGiven }: { readonly roles: readonly Role[]; 
         <Choice label="Given role" value={role} options={roles.map(({ name }) => [name, name] as const)} />
         <OnlyFor resource={resource} />
       </div>
-      <div>
-        <button type="submit" class="button primary">
-          Give the role
-        </button>
-      </div>
+      <SubmitRow>Give the role</SubmitRow>
     </form>
   );
 }

@@ -5,8 +5,9 @@ import { manage, queryText } from '../../api/call.js';
 import { usePageQuery } from '../../api/query.js';
 import { mayChange } from '../../api/session.js';
 import { Dialog } from '../../parts/dialog.js';
-import { Check, TextField } from '../../parts/field.js';
-import { Icon } from '../../parts/icon.js';
+import { Check, SubmitRow, TextField } from '../../parts/field.js';
+import { NewButton } from '../../parts/icon.js';
+import { setter } from '../../parts/setter.js';
 import { Empty, Shown } from '../../parts/states.js';
 import { Table } from '../../parts/table.js';
 import { failed, said } from '../../parts/toast.js';
@@ -28,28 +29,12 @@ export function Teams() {
     <div class="stack">
       {mayChange.value && (
         <div>
-          <button
-            type="button"
-            class="button primary"
-            onClick={() => {
-              isMaking.value = true;
-            }}
-          >
-            <Icon name="plus" />
-            New team
-          </button>
+          <NewButton isMaking={isMaking}>New team</NewButton>
         </div>
       )}
       <Shown asked={asked}>{(teams) => <TeamTable teams={teams} shown={shown} />}</Shown>
       {shown !== undefined && <Members key={shown.team_id} team={shown} onDeleted={() => open('')} />}
-      {isMaking.value && (
-        <NewTeam
-          onClose={() => {
-            isMaking.value = false;
-          }}
-          onMade={open}
-        />
-      )}
+      {isMaking.value && <NewTeam onClose={setter(isMaking, false)} onMade={open} />}
     </div>
   );
 }
@@ -115,11 +100,7 @@ function NewTeam({ onClose, onMade }: NewTeamProps) {
       <form class="stack" onSubmit={send}>
         <TextField label="Name" value={name} isRequired placeholder="crew" />
         <Check label="It pays as you do: a word in its record" value={copiesCard} />
-        <div>
-          <button type="submit" class="button primary">
-            Create the team
-          </button>
-        </div>
+        <SubmitRow>Create the team</SubmitRow>
       </form>
     </Dialog>
   );

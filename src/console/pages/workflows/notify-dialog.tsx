@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { ofQueue } from '../../api/call.js';
 import { Dialog } from '../../parts/dialog.js';
-import { Choice, TextField } from '../../parts/field.js';
+import { Choice, SubmitButton, TextField } from '../../parts/field.js';
 import { failed, said } from '../../parts/toast.js';
 
 export interface NotifyProps {
@@ -49,9 +49,7 @@ export function NotifyDialog({ account, eventId, runId, onClose, onDone }: Notif
           ]}
         />
         <div class="row">
-          <button type="submit" class="button primary" disabled={isBusy.value}>
-            Notify
-          </button>
+          <SubmitButton isDisabled={isBusy.value}>Notify</SubmitButton>
           <button type="button" class="button" onClick={onClose}>
             Cancel
           </button>

@@ -3,7 +3,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso/router';
 import { ofQueue } from '../../api/call.js';
 import { Dialog } from '../../parts/dialog.js';
-import { Choice, TextField } from '../../parts/field.js';
+import { Choice, SubmitButton, TextField } from '../../parts/field.js';
 import { failed, said } from '../../parts/toast.js';
 import { useRunLinks } from './links.js';
 import type { Run } from './records.js';
@@ -77,9 +77,7 @@ function RerunDialog({ account, run, node, onClose }: RerunProps) {
         </p>
         <RerunFields draft={draft} hasResult={stepId > 0 && !SLEEP.test(node.kind)} url={run.workflowUrl} />
         <div class="row">
-          <button type="submit" class="button primary" disabled={isBusy.value}>
-            Start the run
-          </button>
+          <SubmitButton isDisabled={isBusy.value}>Start the run</SubmitButton>
           <button type="button" class="button" onClick={onClose}>
             Cancel
           </button>

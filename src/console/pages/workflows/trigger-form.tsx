@@ -6,7 +6,7 @@ import { ofQueue } from '../../api/call.js';
 import { usePageQuery } from '../../api/query.js';
 import { useQueueUrl } from '../../api/queue-url.js';
 import { Code } from '../../parts/code.js';
-import { TextField } from '../../parts/field.js';
+import { SubmitRow, TextField } from '../../parts/field.js';
 import { failed, said } from '../../parts/toast.js';
 import { curlLine, TOKEN_VARIABLE, URL_VARIABLE } from '../queue/publish/curl.js';
 import { callOf, type Draft, type DraftCall, draftOf, type HeaderRow } from '../queue/publish/draft.js';
@@ -37,11 +37,7 @@ export function TriggerForm({ account }: { readonly account: string }) {
     <div class="flow-trigger">
       <form class="card stack" onSubmit={send}>
         <Fields draft={draft} runId={runId} headers={headers} />
-        <div>
-          <button type="submit" class="button primary" disabled={isBusy.value}>
-            Start the run
-          </button>
-        </div>
+        <SubmitRow isDisabled={isBusy.value}>Start the run</SubmitRow>
       </form>
       <section class="card stack tight" aria-label="The same in a shell">
         <h2>The same in a shell</h2>

@@ -6,6 +6,7 @@ import { usePageQuery } from '../../api/query.js';
 import { useQueueUrl } from '../../api/queue-url.js';
 import { mayChangeQueues } from '../../api/session.js';
 import { whole } from '../../parts/format.js';
+import { setter } from '../../parts/setter.js';
 import { Empty, Shown } from '../../parts/states.js';
 import { type Column, Paging, Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
@@ -60,9 +61,7 @@ export function Waiters({ account }: { readonly account: string }) {
           account={account}
           eventId={told.value.eventId}
           runId={told.value.workflowRunId}
-          onClose={() => {
-            told.value = undefined;
-          }}
+          onClose={setter(told, undefined)}
           onDone={asked.reload}
         />
       )}

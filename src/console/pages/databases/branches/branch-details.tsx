@@ -6,6 +6,7 @@ import { manage } from '../../../api/call.js';
 import { mayChangeDatabases } from '../../../api/session.js';
 import { Badge } from '../../../parts/badge.js';
 import { asked } from '../../../parts/dialog.js';
+import { SubmitButton } from '../../../parts/field.js';
 import { counted } from '../../../parts/format.js';
 import { Empty, Shown } from '../../../parts/states.js';
 import { type Column, Table } from '../../../parts/table.js';
@@ -44,11 +45,7 @@ export function BranchDetails({ branch, onMerged }: { readonly branch: Branch; o
             }}
           />
         </label>
-        {mayChangeDatabases.value && (
-          <button type="submit" class="button primary">
-            Merge these keys
-          </button>
-        )}
+        {mayChangeDatabases.value && <SubmitButton>Merge these keys</SubmitButton>}
       </form>
       <Shown asked={list}>
         {({ differences, more }) => (

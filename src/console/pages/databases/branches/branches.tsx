@@ -6,6 +6,7 @@ import { mayChangeDatabases, mayUseData } from '../../../api/session.js';
 import { Badge } from '../../../parts/badge.js';
 import { CodeText } from '../../../parts/code-text.js';
 import { asked } from '../../../parts/dialog.js';
+import { SubmitButton } from '../../../parts/field.js';
 import { bytes } from '../../../parts/format.js';
 import { Empty, Shown } from '../../../parts/states.js';
 import { type Column, Table } from '../../../parts/table.js';
@@ -154,9 +155,7 @@ function NewBranch({ id, onMade }: { readonly id: string; onMade(): void }) {
           }}
         />
       </label>
-      <button type="submit" class="button primary" disabled={name.value.trim() === ''}>
-        Make a branch
-      </button>
+      <SubmitButton isDisabled={name.value.trim() === ''}>Make a branch</SubmitButton>
     </form>
   );
 }

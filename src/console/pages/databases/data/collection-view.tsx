@@ -6,6 +6,7 @@ import { mayChangeDatabases } from '../../../api/session.js';
 import { asked } from '../../../parts/dialog.js';
 import { duration, whole } from '../../../parts/format.js';
 import { Icon } from '../../../parts/icon.js';
+import { setter } from '../../../parts/setter.js';
 import { Shown } from '../../../parts/states.js';
 import { type Column, Paging, Table } from '../../../parts/table.js';
 import { doing } from '../../../parts/toast.js';
@@ -61,9 +62,7 @@ export function CollectionView({ id, name, kind, onChanged }: TypeViewProps & { 
           kind={kind}
           place={place}
           member={opened.value === 'new' ? undefined : opened.value}
-          onClose={() => {
-            opened.value = undefined;
-          }}
+          onClose={setter(opened, undefined)}
           onSaved={changed}
         />
       )}
@@ -110,13 +109,7 @@ function MemberTools({ kind, look, opened }: MemberToolsProps) {
           </button>
         )}
         {mayChangeDatabases.value && (
-          <button
-            type="button"
-            class="button small"
-            onClick={() => {
-              opened.value = 'new';
-            }}
-          >
+          <button type="button" class="button small" onClick={setter(opened, 'new')}>
             <Icon name="plus" />
             Add
           </button>

@@ -3,7 +3,8 @@ import { type Signal, useSignal } from '@preact/signals';
 import { usePageQuery } from '../../../api/query.js';
 import { mayChangeDatabases } from '../../../api/session.js';
 import { FilterBar } from '../../../parts/filter-bar.js';
-import { Icon } from '../../../parts/icon.js';
+import { Icon, NewButton } from '../../../parts/icon.js';
+import { setter } from '../../../parts/setter.js';
 import { deleteKeys, forgetSent, goneKeys, keysAreBack } from './deletions.js';
 import { FlatKeys, FolderKeys } from './key-lists.js';
 import { KeyPage } from './key-page.js';
@@ -139,18 +140,7 @@ function Tools({ isMaking, onReload }: { readonly isMaking: Signal<boolean>; onR
         <button type="button" class="button icon" aria-label="Load the keys again" onClick={onReload}>
           <Icon name="reload" />
         </button>
-        {mayChangeDatabases.value && (
-          <button
-            type="button"
-            class="button primary"
-            onClick={() => {
-              isMaking.value = true;
-            }}
-          >
-            <Icon name="plus" />
-            New key
-          </button>
-        )}
+        {mayChangeDatabases.value && <NewButton isMaking={isMaking}>New key</NewButton>}
       </fieldset>
     </FilterBar>
   );
@@ -165,13 +155,7 @@ function ChosenKeys({ chosen, onDelete }: ChosenKeysProps) {
   return (
     <div class="note">
       <span class="grow">{chosen.value.size} chosen</span>
-      <button
-        type="button"
-        class="button small"
-        onClick={() => {
-          chosen.value = NONE;
-        }}
-      >
+      <button type="button" class="button small" onClick={setter(chosen, NONE)}>
         None
       </button>
       <button type="button" class="button small" onClick={() => onDelete([...chosen.value])}>

@@ -4,7 +4,7 @@ import { CallError } from '../../../api/call.js';
 import { binaryOfText, command, textOf, wordOf } from '../../../api/kv.js';
 import { mayChangeDatabases } from '../../../api/session.js';
 import { Dialog } from '../../../parts/dialog.js';
-import { Choice, TextField } from '../../../parts/field.js';
+import { Choice, SubmitButton, TextField } from '../../../parts/field.js';
 import { doing } from '../../../parts/toast.js';
 import type { KeyPageProps, KeyRecord } from './key-record.js';
 
@@ -103,9 +103,7 @@ function ExpiryDialog({ id, name, record, onClose, onChanged }: KeyActionsProps)
         {how.value === 'at' && (
           <TextField label="Moment, in your zone" type="datetime-local" value={moment} isRequired />
         )}
-        <button type="submit" class="button primary">
-          Set
-        </button>
+        <SubmitButton>Set</SubmitButton>
       </form>
     </Dialog>
   );

@@ -4,7 +4,7 @@ import { CallError } from '../../../api/call.js';
 import { binaryOfText, command } from '../../../api/kv.js';
 import type { Words } from '../../../api/kv-bytes.js';
 import { Dialog } from '../../../parts/dialog.js';
-import { Choice, TextField } from '../../../parts/field.js';
+import { Choice, SubmitButton, TextField } from '../../../parts/field.js';
 import { doing } from '../../../parts/toast.js';
 import { done } from './collections/collection.js';
 import { type KeyType, SHOWN_TYPES, TYPE_LABELS } from './listed-keys.js';
@@ -65,9 +65,7 @@ export function NewKeyDialog({ id, onClose, onMade }: NewKeyDialogProps) {
         {partLabel !== undefined && <TextField label={partLabel} value={part} isRequired />}
         <TextField label={valueLabel} value={value} isLong placeholder={example} />
         <TextField label="Expires after seconds" type="number" value={ttl} hint="Empty: it stays." />
-        <button type="submit" class="button primary" disabled={name.value === ''}>
-          Make it
-        </button>
+        <SubmitButton isDisabled={name.value === ''}>Make it</SubmitButton>
       </form>
     </Dialog>
   );

@@ -6,6 +6,7 @@ import { CallError } from '../../../api/call.js';
 import { beginningOf, command, textOf, wordOf } from '../../../api/kv.js';
 import { mayChangeDatabases } from '../../../api/session.js';
 import { bytes } from '../../../parts/format.js';
+import { setter } from '../../../parts/setter.js';
 import { Shown } from '../../../parts/states.js';
 import { said } from '../../../parts/toast.js';
 import type { TypeViewProps } from './key-record.js';
@@ -47,13 +48,7 @@ export function StringView({ id, name, record, onChanged }: TypeViewProps) {
                 {textOf(value) === undefined ? (
                   'A binary value is only loaded in part: use a client.'
                 ) : (
-                  <button
-                    type="button"
-                    class="button small"
-                    onClick={() => {
-                      isWhole.value = true;
-                    }}
-                  >
+                  <button type="button" class="button small" onClick={setter(isWhole, true)}>
                     Load all
                   </button>
                 )}

@@ -1,6 +1,7 @@
 /** A value shown and edited as text, JSON or hex. */
 import { type Signal, useSignal } from '@preact/signals';
 import { useId } from 'preact/hooks';
+import { SubmitButton } from '../../../parts/field.js';
 import { bytes } from '../../../parts/format.js';
 import { failed } from '../../../parts/toast.js';
 import { binaryFrom, formOf, shownAs, type ValueForm } from './value-text.js';
@@ -125,9 +126,7 @@ export function ValueEditor({ save, ...props }: ValueEditorProps) {
       <ValueField {...props} edit={edit} />
       {props.isReadOnly !== true && (
         <div class="row">
-          <button type="submit" class="button primary" disabled={typed.value === undefined}>
-            Save
-          </button>
+          <SubmitButton isDisabled={typed.value === undefined}>Save</SubmitButton>
           {typed.value !== undefined && (
             <button type="button" class="button" onClick={undo}>
               Undo edits

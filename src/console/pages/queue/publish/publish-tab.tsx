@@ -6,7 +6,7 @@ import { usePageQuery } from '../../../api/query.js';
 import { useQueueUrl } from '../../../api/queue-url.js';
 import { useQueue } from '../../../api/queues.js';
 import { Code } from '../../../parts/code.js';
-import { Check } from '../../../parts/field.js';
+import { Check, SubmitRow } from '../../../parts/field.js';
 import { MASKED_SECRET } from '../../../parts/secret-line.js';
 import { Shown } from '../../../parts/states.js';
 import { failed } from '../../../parts/toast.js';
@@ -60,11 +60,7 @@ function Publishing({ account, draft, notes }: PublishingProps) {
       </div>
       <div class="stack beside">
         <section class="card stack" aria-label="Publish">
-          <div>
-            <button type="submit" class="button primary" disabled={isSending.value}>
-              Publish
-            </button>
-          </div>
+          <SubmitRow isDisabled={isSending.value}>Publish</SubmitRow>
           <Done published={done.value} />
         </section>
         <CurlLine draft={draft} />

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useQueueUrl } from '../../../api/queue-url.js';
 import { Code } from '../../../parts/code.js';
-import { TextField } from '../../../parts/field.js';
+import { SubmitButton, TextField } from '../../../parts/field.js';
 import { doing } from '../../../parts/toast.js';
 import { curlLine, TOKEN_VARIABLE, URL_VARIABLE } from '../publish/curl.js';
 import { callOf, draftOf } from '../publish/draft.js';
@@ -45,9 +45,7 @@ export function EditSchedule({ account, schedule, onClose }: EditScheduleProps) 
       </div>
       <div class="stack beside">
         <section class="card row" aria-label="Save">
-          <button type="submit" class="button primary">
-            Save
-          </button>
+          <SubmitButton>Save</SubmitButton>
           <button type="button" class="button" onClick={onClose}>
             Cancel
           </button>

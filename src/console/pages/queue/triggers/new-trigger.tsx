@@ -3,7 +3,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useAsk } from '../../../api/ask.js';
 import { manage, ofQueue } from '../../../api/call.js';
 import { Dialog } from '../../../parts/dialog.js';
-import { Choice, TextField } from '../../../parts/field.js';
+import { Choice, SubmitRow, TextField } from '../../../parts/field.js';
 import { doing } from '../../../parts/toast.js';
 
 /** Those that most triggers select; the API has all. */
@@ -53,11 +53,7 @@ export function NewTrigger({ account, onClose }: NewTriggerProps) {
           />
           <Choice label="Begin with" value={fields.from} options={FROM} />
         </div>
-        <div>
-          <button type="submit" class="button primary" disabled={fields.events.value.size === 0}>
-            Create
-          </button>
-        </div>
+        <SubmitRow isDisabled={fields.events.value.size === 0}>Create</SubmitRow>
       </form>
     </Dialog>
   );

@@ -6,6 +6,7 @@ import { asked } from '../../../../parts/dialog.js';
 import { whole } from '../../../../parts/format.js';
 import { Icon } from '../../../../parts/icon.js';
 import { type JsonPart, jsonParts } from '../../../../parts/json.js';
+import { setter } from '../../../../parts/setter.js';
 import { doing } from '../../../../parts/toast.js';
 import { type JsonEdit, JsonPartDialog } from './json-part-dialog.js';
 
@@ -44,13 +45,7 @@ export function JsonTree({ text, change }: JsonTreeProps) {
         />
       </ul>
       {edit.value !== undefined && (
-        <JsonPartDialog
-          edit={edit.value}
-          change={change}
-          onClose={() => {
-            edit.value = undefined;
-          }}
-        />
+        <JsonPartDialog edit={edit.value} change={change} onClose={setter(edit, undefined)} />
       )}
     </>
   );

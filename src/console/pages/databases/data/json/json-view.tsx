@@ -4,6 +4,7 @@ import { useAsk } from '../../../../api/ask.js';
 import { binaryOfText, command, textOf, wordOf } from '../../../../api/kv.js';
 import { mayChangeDatabases } from '../../../../api/session.js';
 import { bytes } from '../../../../parts/format.js';
+import { setter } from '../../../../parts/setter.js';
 import { Shown } from '../../../../parts/states.js';
 import { said } from '../../../../parts/toast.js';
 import type { TypeViewProps } from '../key-record.js';
@@ -19,13 +20,7 @@ export function JsonView({ id, name, record, onChanged }: TypeViewProps) {
   return (
     <div class="note">
       <span class="grow">The document takes {bytes(record.bytes)}.</span>
-      <button
-        type="button"
-        class="button small"
-        onClick={() => {
-          isWanted.value = true;
-        }}
-      >
+      <button type="button" class="button small" onClick={setter(isWanted, true)}>
         Load all
       </button>
     </div>

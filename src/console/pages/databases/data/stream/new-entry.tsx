@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { command } from '../../../../api/kv.js';
 import type { Word } from '../../../../api/kv-bytes.js';
 import { Dialog } from '../../../../parts/dialog.js';
-import { TextField } from '../../../../parts/field.js';
+import { SubmitButton, TextField } from '../../../../parts/field.js';
 import { Icon } from '../../../../parts/icon.js';
 import { doing } from '../../../../parts/toast.js';
 
@@ -60,9 +60,7 @@ export function NewEntry({ id, stream, onClose, onAdded }: NewEntryProps) {
             One more field
           </button>
         </div>
-        <button type="submit" class="button primary">
-          Add
-        </button>
+        <SubmitButton>Add</SubmitButton>
       </form>
     </Dialog>
   );

@@ -7,6 +7,7 @@ import { mayChangeDatabases } from '../../../../api/session.js';
 import { asked } from '../../../../parts/dialog.js';
 import { whole } from '../../../../parts/format.js';
 import { Icon } from '../../../../parts/icon.js';
+import { setter } from '../../../../parts/setter.js';
 import { Shown } from '../../../../parts/states.js';
 import { type Column, Paging, Table } from '../../../../parts/table.js';
 import { Time } from '../../../../parts/time.js';
@@ -117,13 +118,7 @@ function EntryTools({ isOldest, after, isAdding }: EntryToolsProps) {
         Oldest first
       </button>
       {mayChangeDatabases.value && (
-        <button
-          type="button"
-          class="button small"
-          onClick={() => {
-            isAdding.value = true;
-          }}
-        >
+        <button type="button" class="button small" onClick={setter(isAdding, true)}>
           <Icon name="plus" />
           Add an entry
         </button>
