@@ -67,14 +67,13 @@ describe('the answer to a command stays true', function () {
 
   it('while owners are frozen on an overloaded machine', async () => {
     for (let count = 0; count < BUSY_LOOPS; count += 1) busy.push(spawn(process.execPath, ['-e', 'for (;;);']));
-    const { unknown } = await lookWhile(async () => {
+    await lookWhile(async () => {
       const still = await ownerNow();
       await still.freeze();
       await pause(STILL_MS.low + random.below(STILL_MS.high - STILL_MS.low));
       still.thaw();
       await pause(random.below(700));
     });
-    expect(unknown, 'answers that nobody could give').to.be.at.least(0);
   });
 
   it('while owners are killed', async () => {
