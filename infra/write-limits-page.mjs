@@ -29,13 +29,15 @@ const plain = (text) =>
     .replaceAll('|', '\\|')
     .trim();
 
+const IS_TIME = /_MS$|Ms$/;
+
 function valueText(name, value) {
   if (/bytes?$/i.test(name) && value >= 1024) {
     if (value % MIB === 0) return `${value / MIB} MiB`;
     if (value % 1024 === 0) return `${value / 1024} KiB`;
   }
-  if (/ms$/i.test(name) && value > 0 && value % DAY_MS === 0) return `${value / DAY_MS} days`;
-  if (/ms$/i.test(name) && value >= 1000 && value % 1000 === 0) return `${value / 1000} s`;
+  if (IS_TIME.test(name) && value > 0 && value % DAY_MS === 0) return `${value / DAY_MS} days`;
+  if (IS_TIME.test(name) && value >= 1000 && value % 1000 === 0) return `${value / 1000} s`;
   return String(value);
 }
 
