@@ -1,4 +1,8 @@
-/** A real S3 server (s3rver) as a process on loopback, with one bucket in a directory. */
+/**
+ * A real S3 server (s3rver) as a process on loopback, with one bucket in a directory. It answers an upload before the file
+ * is written, so a killed one may have an empty file in place of an object that it confirmed. `stop` ends it with SIGTERM:
+ * its process exits when all files are written.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -7,7 +11,12 @@ import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
 import type { Environment } from './millrace-process.js';
 
-const PROGRAM = fileURLToPath(import.meta.resolve('s3rver/bin/s3rver.js'));
+const LIBRARY = fileURLToPath(import.meta.resolve('s3rver'));
+const PROGRAM = `
+  const server = new (require(${JSON.stringify(LIBRARY)}))(JSON.parse(process.argv[1]));
+  process.on('SIGTERM', () => server.close(() => undefined));
+  server.run();
+`;
 const BUCKET = 'backups';
 
 export class S3Server {
@@ -20,8 +29,9 @@ export class S3Server {
   /** Starts the server, each time on the same port. */
   async start(): Promise<void> {
     this.#port ||= await freePort();
-    const where = ['--directory', this.directory, '--address', '127.0.0.1', '--port', String(this.#port)];
-    const args = ['--pdeathsig', 'KILL', process.execPath, PROGRAM, ...where, '--silent', '--configure-bucket', BUCKET];
+    const place = { directory: this.directory, address: '127.0.0.1', port: this.#port };
+    const options = { ...place, silent: true, configureBuckets: [{ name: BUCKET, configs: [] }] };
+    const args = ['--pdeathsig', 'KILL', process.execPath, '-e', PROGRAM, JSON.stringify(options)];
     this.#process = spawn('setpriv', args, { stdio: 'ignore' });
     await eventually(async () => void (await (await fetch(`${this.#url}/${BUCKET}`)).text()));
   }
@@ -31,7 +41,7 @@ export class S3Server {
     this.#process = undefined;
     if (child === undefined) return;
     const ended = once(child, 'exit');
-    child.kill('SIGKILL');
+    child.kill('SIGTERM');
     await ended;
   }
 
