@@ -36,7 +36,7 @@ describe('console: the past', function () {
       const person = await browser.person(view);
       for (const tab of ['state', 'difference', 'entries', 'verify', 'audit']) {
         await person.open(`/console/past?tab=${tab}`);
-        await person.page.locator('[aria-busy=true]').waitFor({ state: 'detached' });
+        await person.page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' });
         await person.page.locator('#main h1').waitFor();
         expect(await person.inaccessible(), tab).to.deep.equal([]);
         expect(await person.isTooWide(), tab).to.equal(false);
