@@ -1,7 +1,7 @@
 /**
  * The cost of a command if concurrent commands are for one database, and if they are for many: the same load on one process,
  * 64 requests at a time, to the keys of one database and to one key of each of 2,000 in turn. The one database is that of
- * the first start, whose plan has no such limit of commands per second.
+ * the first start: its plan has no such limit of commands per second.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { ranOfThreadsMs } from './cluster-forwarded.js';

@@ -14,12 +14,12 @@ import { atMost, type Bench, type Figure, median, type Target } from './figures.
 import { sized } from './sizes.js';
 
 const ROUNDS = Number(process.env.CLUSTER_ROUNDS ?? sized(5, 1));
-/** The measured events: those whose names match `CLUSTER`, or all; a quick run takes only the cheap ones. */
+/** The measured events: those with names that match `CLUSTER`, or all; a quick run takes only the cheap ones. */
 const WANTED = new RegExp(process.env.CLUSTER ?? '.');
 const QUICK: readonly FaultName[] = ['join', 'leave', 'NATS connection lost for an instant'];
 
 interface Goal {
-  /** The part of the gap in shards that were moved, or whose owner failed. */
+  /** The part of the gap in shards that were moved or lost their owner. */
   readonly gapMs?: number;
   readonly worstMs?: number;
   /** Time from the moment when the broken part could work again. */

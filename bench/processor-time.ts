@@ -20,7 +20,7 @@ export async function ranMsOf(pids: readonly number[]): Promise<number> {
   }, 0);
 }
 
-/** A process and its nats-server, whose times `ranMsOf` adds up. A compactor is not included, because it starts and ends. */
+/** A process and its nats-server: `ranMsOf` adds up their times. A compactor is not included, because it starts and ends. */
 export async function withServer(pid: number): Promise<readonly number[]> {
   const children = await childrenOf(pid);
   const names = await Promise.all(children.map((child) => readFile(`/proc/${child}/comm`, 'latin1').catch(() => '')));

@@ -90,7 +90,7 @@ async function dead(stand: StallStand): Promise<void> {
   server.closeAllConnections();
 }
 
-/** A run whose steps each have a result of a tenth of the total size; its endpoint is in the bench. */
+/** A run in which each step has a result of a tenth of the total size; its endpoint is in the bench. */
 class LongRun {
   #port = 0;
   #isOver = false;

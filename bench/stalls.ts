@@ -1,6 +1,6 @@
 /**
  * How long the event loop is blocked, one row for each kind of large request: all other requests wait that long.
- * `make bench BENCH=stalls`; `STALLS="RPUSH|JSON"` takes the rows whose names match.
+ * `make bench BENCH=stalls`; `STALLS="RPUSH|JSON"` takes the rows with names that match.
  */
 import { request } from 'undici';
 import { KEYS, load } from './data-set.js';

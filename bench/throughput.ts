@@ -48,7 +48,7 @@ interface Alternative {
   readonly connections: number;
   readonly url: string;
   readonly requests: string;
-  /** The process whose main thread does the work; webdis has several. */
+  /** The process with the main thread that does the work; webdis has several. */
   readonly pid?: number | undefined;
 }
 

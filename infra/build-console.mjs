@@ -14,7 +14,7 @@ import { writeLicenses } from './licenses.mjs';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const source = join(root, 'src/console');
 
-/** The operations whose examples are in the overview's checklist: `src/console/files.d.ts` has the module's type. */
+/** The operations with examples in the overview's checklist: `src/console/files.d.ts` has the module's type. */
 const FIRST_CALLS = [
   ['get', '/{command}'],
   ['post', '/'],

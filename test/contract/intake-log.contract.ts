@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.js';
 export interface IntakeLogHarness {
   /** Two clients of one server. */
   readonly logs: readonly [IntakeLog, IntakeLog];
-  /** A new shard for each call, whose intake is empty. */
+  /** A new shard with an empty intake for each call. */
   freshShard(): Promise<ShardName>;
   /** Kills the server and starts it again with its store; absent where there is no server. */
   restart?(): Promise<void>;

@@ -34,7 +34,7 @@ export class NatsProxy {
     listener.on('connection', (client) => this.#join(client));
   }
 
-  /** @param journals the kind of journals whose acknowledgements it affects: `KV` or `QUEUE` */
+  /** @param journals the kind of journals with the affected acknowledgements: `KV` or `QUEUE` */
   static async start(targetPort: number, journals = 'KV'): Promise<NatsProxy> {
     const listener = createServer({ noDelay: true });
     await new Promise<void>((done) => listener.listen(0, '127.0.0.1', done));

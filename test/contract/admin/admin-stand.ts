@@ -65,7 +65,7 @@ class SaidAudit implements JournalAudit {
   }
 }
 
-/** Events in the order in which they were added, whose times never decrease. */
+/** Events in the order in which they were added. Their times never decrease. */
 class SaidMessageLog implements MessageLog {
   readonly #events: { account: AccountId; event: LogEvent }[] = [];
   failure: Error | undefined;

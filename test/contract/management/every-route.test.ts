@@ -56,7 +56,7 @@ const OURS = [
 ];
 
 const OPEN = ['GET /v2/msgq/ipv4', 'GET /openapi.json'];
-/** Operations whose path and body name no object that could be unknown. */
+/** Operations with a path and a body that name no object that could be unknown. */
 const WITHOUT_ID = [
   'POST /v2/kv/database',
   'POST /v2/search',

@@ -99,7 +99,7 @@ describe('an installation with three replicas', function () {
       },
       { timeoutMs: 15_000 },
     );
-    // A conflict can only come from our own earlier try, whose outcome was unknown and which was stored.
+    // A conflict can only come from our own earlier try: its outcome was unknown, and it was stored.
     expect(Buffer.from(stored).toString(), settled).to.equal('after');
     const expected = Array.from({ length: 51 }, (_, index) => index + 1);
     await eventually(() => expect(seen).to.deep.equal(expected), { timeoutMs: 30_000 });

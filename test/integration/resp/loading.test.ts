@@ -14,7 +14,7 @@ const PIPELINE = 10_000;
 const HOLD_MS = '100';
 const BACK = { timeoutMs: 60_000, everyMs: 100 };
 const PROBE_EVERY_MS = 20;
-/** Longer than a process whose loop is busy with loading holds a request. */
+/** Longer than a process holds a request while its event loop is busy with loading. */
 const PROBE_TIMEOUT_MS = 30_000;
 const CONNECTION_IS_GONE = /ECONNREFUSED|ECONNRESET|EPIPE|closed|Connection is closed/i;
 

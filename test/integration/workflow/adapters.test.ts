@@ -134,7 +134,7 @@ async function withPages(handler: PagesHandler, request: Request): Promise<Respo
   return new Response(body, { status, headers });
 }
 
-/** Acts as a server of event handlers does: it passes the platform's request, whose body is read before. */
+/** Acts as a server of event handlers does: it passes the platform's request after its body was read. */
 async function withEvents(handler: (event: never) => Promise<Response>, request: Request): Promise<Response> {
   const { pathname } = new URL(request.url);
   const headers = { ...Object.fromEntries(request.headers), 'x-forwarded-proto': 'http' };

@@ -17,7 +17,7 @@ const PAYLOAD = { of: 'the trigger', ü: [1, null] };
 const step = (context: WorkflowContext, name: string) => context.run(name, () => name);
 const seconds = () => Math.floor(Date.now() / 1000);
 
-/** A workflow whose result shows that it reached its end. */
+/** A workflow with a result that shows that it reached its end. */
 const alone = (flow: Flow, options: Parameters<WorkflowStand['trigger']>[1] = {}) => {
   return async (stand: WorkflowStand) => {
     const url = stand.serve('counted', async (context) => (await flow(context)) ?? 'to its end');

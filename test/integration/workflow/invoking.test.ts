@@ -16,7 +16,7 @@ describe('context.invoke', function () {
   });
 
   const together = startTogether();
-  /** A child, and a parent whose result is its child's. */
+  /** A child, and a parent that has the result of its child. */
   const family = (child: Invokable, settings: object = {}) => {
     const parent = stand.invokable((context) =>
       context.invoke('invoke', { workflow: child, body: context.requestPayload, ...settings }),

@@ -79,7 +79,7 @@ describe('key-value commands: the table', () => {
   it('has an arity case for every command that can have a wrong arity', () => {
     const refused = new Set(ALL_CASES.map(({ then }) => ARITY.exec(String(then))?.[1]));
     const missing = allCommands().filter((spec) => {
-      // A command whose name has several words is only found with all of them, so those words cannot be missing.
+      // A command with a name of several words is only found with all of them, so those words cannot be missing.
       const canBeWrong = spec.arity > 0 || -spec.arity > spec.name.split(' ').length;
       return canBeWrong && !refused.has(spec.name.toLowerCase().replace(' ', '|'));
     });

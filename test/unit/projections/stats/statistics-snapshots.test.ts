@@ -338,7 +338,7 @@ describe('statistics in snapshots', () => {
       const manifest = { clusterId: 'c', createdAtMs: 1, marks, segments: [segment] };
       const failure = await snapshots.writeManifest(manifest).catch((error: unknown) => error);
       expect(isMillraceError(failure, 'JOURNAL_DAMAGED'), String(failure)).to.equal(true);
-      // A manifest whose segments cannot be read back is not written; one that cannot be read back itself is refused by
+      // A manifest is not written if its segments cannot be read back; one that cannot be read back itself is refused by
       // every reader.
       const isWritten = written.some((name) => name.startsWith('statistics/manifest/'));
       expect(isWritten).to.equal(fault.startsWith('the manifest'));
