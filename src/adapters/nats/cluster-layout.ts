@@ -7,6 +7,7 @@
  *  CL4 a complete layout never changes, except for the key that seals secrets (`layout-seal-key.ts`) and the level of
  *      formats (`layout-format.ts`); a request for another layout is refused
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { StreamInfo } from '@nats-io/jetstream';
 import { nuid } from 'nats';
 import { isMillraceError, MillraceError } from '../../kernel/index.js';
@@ -113,7 +114,7 @@ class Initialisation {
       if (performance.now() - seenAtMs >= (this.options.stalledAfterMs ?? DEFAULT_STALLED_AFTER_MS)) {
         await this.#write({ ...found.record, attempt: this.#attempt }, found.revision);
       } else {
-        await pause();
+        await pause(LOOK_EVERY_MS);
       }
     }
   }
@@ -200,7 +201,7 @@ class Initialisation {
             : NOT_YET.has(refusal.code);
         if (!isPassing) throw error;
         this.#checkDeadline(error);
-        await pause();
+        await pause(LOOK_EVERY_MS);
       }
     }
   }
@@ -237,8 +238,4 @@ function checkCounts({ kvShards, queueShards, replicas }: DeclaredCounts): void 
   if (replicas !== 1 && replicas !== 3 && replicas !== 5) {
     throw new MillraceError('BAD_CONFIG', 'replicas must be 1, 3 or 5', { replicas });
   }
-}
-
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
 }

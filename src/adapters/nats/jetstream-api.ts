@@ -2,6 +2,7 @@
  * JetStream through its client, with the deadlines and failures of a link: each request is one try. A refusal of the
  * server, and a server that does not answer, are JOURNAL_UNAVAILABLE; `refusalOf` tells them apart.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   AckPolicy,
   type ConsumerConfig,
@@ -52,12 +53,19 @@ const CONSUMER_MADE_WITHIN_MS = 2000;
 /** The server removes the consumer of an ended process after this time. */
 const INACTIVE_MS = 10_000;
 
+/** The pause before a request is sent again that was refused because the servers elect their leader. */
+const LEADER_PAUSE_MS = 100;
+
 const UNANSWERED = Symbol('unanswered');
 
 /** @throws errors that are answers, and a refusal for lack of rights, which a repeated request would get again */
 function onlyUnanswered(error: unknown): typeof UNANSWERED {
   if (refusalOf(error) !== undefined || (error instanceof Error && isForbidden(error.cause))) throw error;
   return UNANSWERED;
+}
+
+function hasNoLeader(cause: unknown): boolean {
+  return cause instanceof JetStreamApiError && cause.code === JETSTREAM_ERRORS.temporarilyUnavailable;
 }
 
 export class JetStreamApi {
@@ -72,13 +80,23 @@ export class JetStreamApi {
     this.#manager = jetstreamManager(link.raw, { timeout: timeoutMs, checkAPI: false });
   }
 
-  /** @throws JOURNAL_UNAVAILABLE, also for a refusal (`refusalOf`) */
+  /**
+   * A server without a leader of the servers refuses every request and has not executed it. The request is therefore
+   * sent again until its time is over.
+   * @throws JOURNAL_UNAVAILABLE, also for a refusal (`refusalOf`)
+   */
   async ask<T>(question: (manager: JetStreamManager) => Promise<T>, timeoutMs?: number): Promise<T> {
     const manager = await this.#manager;
-    try {
-      return await this.link.ask(() => question(manager), timeoutMs);
-    } catch (cause) {
-      throw journalUnavailable(cause, { why: describeError(cause) });
+    const lastMs = performance.now() + (timeoutMs ?? this.timeoutMs) - LEADER_PAUSE_MS;
+    for (;;) {
+      try {
+        return await this.link.ask(() => question(manager), timeoutMs);
+      } catch (cause) {
+        if (!hasNoLeader(cause) || performance.now() > lastMs) {
+          throw journalUnavailable(cause, { why: describeError(cause) });
+        }
+      }
+      await pause(LEADER_PAUSE_MS);
     }
   }
 

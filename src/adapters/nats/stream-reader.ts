@@ -8,6 +8,7 @@
  *  OF6 one round is in memory, bounded in messages and bytes; the next one is requested when it was read. A push would
  *      arrive in bursts of megabytes, which the client parses in one step
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Msg } from 'nats';
 import { MillraceError } from '../../kernel/index.js';
 import type { StoredMessage } from '../../ports/index.js';
@@ -181,8 +182,4 @@ class Rounds {
     this.isBroken = true;
     this.#wake();
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

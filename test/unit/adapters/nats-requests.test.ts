@@ -115,7 +115,7 @@ describe('a request of the JetStream client', () => {
     nats.onSent = (sent) => setImmediate(() => sent.answer({ config: {}, state: {} }));
     expect(await info()).to.equal('answered');
     nats.onSent = (sent) =>
-      setImmediate(() => sent.answer({ error: { code: 500, err_code: 10008, description: 'no' } }));
+      setImmediate(() => sent.answer({ error: { code: 500, err_code: 10039, description: 'no' } }));
     expect(await info()).to.equal('no');
     nats.onSent = (sent) => setImmediate(() => sent.answer('', NOBODY));
     expect(await info()).to.equal('no-responders');
@@ -126,6 +126,20 @@ describe('a request of the JetStream client', () => {
     expect(await lost).to.equal('disconnected');
     expect(await info()).to.equal('not-sent');
     expect(nats.sent).to.have.length(4);
+  });
+
+  it('is sent again while the servers have no leader, until its time is over', async () => {
+    const refused = (sent: Sent) =>
+      sent.answer({ error: { code: 503, err_code: 10008, description: 'JetStream system temporarily unavailable' } });
+    nats.onSent = (sent) => {
+      const isLed = nats.sent.length > 2;
+      setImmediate(() => (isLed ? sent.answer({ config: {}, state: {} }) : refused(sent)));
+    };
+    expect(await info()).to.equal('answered');
+    expect(nats.sent).to.have.length(3);
+    nats.onSent = (sent) => setImmediate(() => refused(sent));
+    expect(await info(1000)).to.equal('JetStream system temporarily unavailable');
+    expect(nats.sent).to.have.length.at.least(5);
   });
 
   it('that times out triggers a ping of the server (LK4, LK6)', async () => {
