@@ -1,5 +1,4 @@
 /** Alert rules: their readings, and the sending of notices. */
-
 import { hostname } from 'node:os';
 import type { DependencyContainer } from 'tsyringe';
 import { AlertNotices, AlertTeller, firingSubjects } from '../actors/alerts/index.js';
@@ -71,6 +70,7 @@ export async function startAlerts(c: DependencyContainer): Promise<void> {
     runLog: readModels,
     queues: c.resolve(tokens.QUEUE_GATEWAY),
     triggers: triggerDesk(c),
+    auditExports: c.resolve(tokens.AUDIT_EXPORTER),
     copy: tokens.ifRegistered(c, tokens.INSTALLATION_COPY),
     auditFiles: tokens.ifRegistered(c, tokens.AUDIT_FILES),
     certificate: async () => (await readTlsFiles(config.endpoints))?.cert,

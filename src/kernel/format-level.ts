@@ -19,7 +19,8 @@ import { isMillraceError, MillraceError } from './errors.js';
  *    last field of envelopes; breakers of destinations: events 50 and 51 of queues;
  *    sessions and people of identity providers: events 50 to 52 of the control state;
  *    roles, their assignments and keys with a role: events 53 to 56 of the control state, the last fields of API keys
- * 7  labels and reports of use, exports of the audit log: events 57 to 59 of the control state
+ * 7  labels and reports of use, exports of the audit log: events 57 to 59 of the control state; alert rules of the kind
+ *    `audit-export`
  *
  * An optional last field, which readers of the previous level skip, needs no new level. A change at which they would
  * stop does: another type, version or meaning.

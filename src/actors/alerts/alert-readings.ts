@@ -15,6 +15,7 @@ import {
 import type { MessageFilter, QueueCommand, QueueReplyOf } from '../../domain/queue/index.js';
 import type { AccountId, ScheduleId } from '../../kernel/index.js';
 import {
+  type AuditExports,
   type AuditWatch,
   type Clock,
   type ClusterWatch,
@@ -47,6 +48,7 @@ export interface AlertReadingPorts {
   readonly runLog: RunLog;
   readonly queues: Pick<QueueGateway, 'ask'>;
   readonly triggers: Pick<Triggers, 'lagOf'>;
+  readonly auditExports: Pick<AuditExports, 'lagOf'>;
   readonly state: () => ControlState;
   /** Undefined without a place of backups. */
   readonly copy: CopyWatch | undefined;
@@ -76,6 +78,7 @@ const READINGS: Readonly<Record<AlertKind, Reading>> = {
   schedule: silentSchedule,
   'trigger-lag': laggingTriggers,
   'stopped-destination': stoppedDestinations,
+  'audit-export': lateAuditExport,
 };
 
 /** @throws MillraceError when the reading is not available; the rule's alerts then stay as they are */
@@ -297,6 +300,18 @@ async function laggingTriggers({ account, target, threshold }: AlertRule, ports:
       found.push({ subject: trigger.id, text: `the trigger ${name} is ${inWords(seconds)} behind` });
   }
   return found;
+}
+
+/** An account without an export has no reading. */
+async function lateAuditExport({ account, threshold }: AlertRule, ports: AlertReadingPorts) {
+  const auditExport = ports.state().auditExports.get(account);
+  if (auditExport === undefined) return [];
+  const { lagMs, undeliveredMs, problem } = await ports.auditExports.lagOf(auditExport);
+  const seconds = Math.floor(Math.max(lagMs, undeliveredMs) / 1000);
+  if (seconds < threshold) return [];
+  const delay = lagMs < undeliveredMs ? 'has not acknowledged a change' : 'has not been sent a change';
+  const text = `${auditExport.url} ${delay} of the audit log for ${inWords(seconds)}`;
+  return [{ subject: 'audit log', text: problem === undefined ? text : `${text}: ${problem}` }];
 }
 
 /** A read model that has reached this position has seen everything up to now. */

@@ -46,6 +46,8 @@ export const ALERT_KIND_TERMS: Readonly<Record<AlertKind, AlertKindTerms>> = {
   'trigger-lag': { least: 10, most: 30 * DAY_SECONDS, usual: 300, windowSeconds: 0, target: 'optional' },
   /** A destination with an open or disabled breaker; the target is its URL. From BREAKERS_FORMAT_LEVEL on. */
   'stopped-destination': { least: 0, most: 0, usual: 0, windowSeconds: 0, target: 'optional' },
+  /** Seconds for which the oldest exported change has waited. From AUDIT_EXPORT_FORMAT_LEVEL on. */
+  'audit-export': { least: 10, most: 30 * DAY_SECONDS, usual: 300, windowSeconds: 0, target: 'none' },
 };
 
 /** Rules that exist from the beginning, and cannot be deleted. */

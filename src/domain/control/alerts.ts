@@ -28,6 +28,7 @@ export const ALERT_KINDS = [
   'schedule',
   'trigger-lag',
   'stopped-destination',
+  'audit-export',
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 

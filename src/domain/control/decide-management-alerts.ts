@@ -9,6 +9,7 @@
 import type { AccountId, AlertRuleId } from '../../kernel/index.js';
 import {
   ALERTS_FORMAT_LEVEL,
+  AUDIT_EXPORT_FORMAT_LEVEL,
   BREAKERS_FORMAT_LEVEL,
   FIRST_FORMAT_LEVEL,
   TRIGGERS_FORMAT_LEVEL,
@@ -36,6 +37,7 @@ import type { ControlState } from './state.js';
 const LEVELS: Partial<Readonly<Record<AlertRule['kind'], number>>> = {
   'trigger-lag': TRIGGERS_FORMAT_LEVEL,
   'stopped-destination': BREAKERS_FORMAT_LEVEL,
+  'audit-export': AUDIT_EXPORT_FORMAT_LEVEL,
 };
 
 /** The rules of an account: the built-in ones of the first account come first, each as it was changed last. */

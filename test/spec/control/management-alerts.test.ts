@@ -97,6 +97,9 @@ describe('an alert rule', () => {
     given(...PEOPLE, raisedLevel)
       .when(set(ofTriggers))
       .then(ruleSet(ofTriggers));
+    given(...PEOPLE, raisedLevel)
+      .when(set({ ...ofTriggers, kind: 'audit-export' }))
+      .refuses('CONFLICTS');
   });
 
   const wrong: readonly [string, Partial<AlertRule>][] = [

@@ -90,6 +90,13 @@ export const KINDS: Readonly<Record<Kind, KindWords>> = {
     sentence: ({ threshold, target }) =>
       `${target === '' ? 'A trigger' : `The trigger ${target}`} is ${time(threshold)} behind, or lost`,
   },
+  'audit-export': {
+    label: 'Export of the audit log',
+    unit: 'seconds',
+    threshold: 300,
+    sentence: ({ threshold }) =>
+      `A change of the audit log has not reached the address of the export for ${time(threshold)}`,
+  },
   'backup-age': {
     label: 'Age of a backup',
     unit: 'hours',

@@ -11,6 +11,7 @@ import {
 import type { QueueCommand, QueueReply } from '../../../../src/domain/queue/index.js';
 import type { AlertRuleId, TriggerId } from '../../../../src/kernel/index.js';
 import type {
+  AuditExportLag,
   AuditWatch,
   CopyReading,
   Counts,
@@ -46,6 +47,7 @@ interface Said {
   readonly copy?: CopyReading;
   readonly auditFiles?: ReturnType<AuditWatch['failure']>;
   readonly lags?: Readonly<Record<string, TriggerLag>>;
+  readonly auditExport?: Partial<AuditExportLag>;
 }
 
 /** @returns the texts of the alerts that fire */
@@ -73,6 +75,7 @@ async function texts(over: Partial<AlertRule>, said: Said = {}): Promise<string[
       ask: async (_account: unknown, { type }: QueueCommand) =>
         said.replies?.[type] ?? (type === 'GetPosition' ? { type: 'Position', position: 7 } : rejected),
     },
+    auditExports: { lagOf: async () => ({ lagMs: 0, undeliveredMs: 0, position: 3, ...said.auditExport }) },
     triggers: { lagOf: async ({ id }: Trigger) => said.lags?.[id] },
     state: () => state,
     certificate: async () => said.certificate,
@@ -273,5 +276,21 @@ describe('the reading of an alert rule', () => {
     ]);
     expect(await texts({ ...rule, target: 'tr-soon' }, said)).to.deep.equal([]);
     expect(await texts({ ...rule, target: 'tr-none' }, said)).to.deep.equal(['there is no trigger tr-none']);
+  });
+
+  it('audit-export: the oldest change that the address has not acknowledged, or that the queue has not accepted', async () => {
+    const rule = { kind: 'audit-export', threshold: 300 } as const;
+    const account = alertRule('al-one' as AlertRuleId).account;
+    const url = 'https://sink.example/audit';
+    const events: ControlEvent[] = [{ type: 'AuditExportSet', account, url, position: 1, atMs }];
+    const of = (auditExport: Partial<AuditExportLag>) => texts(rule, { events, auditExport });
+    expect(await texts(rule, { auditExport: { lagMs: 900_000 } }), 'without an export').to.deep.equal([]);
+    expect(await of({ lagMs: 299_000, undeliveredMs: 299_000 })).to.deep.equal([]);
+    expect(await of({ lagMs: 300_000, problem: 'the account is suspended' })).to.deep.equal([
+      `${url} has not been sent a change of the audit log for 5 minutes: the account is suspended`,
+    ]);
+    expect(await of({ lagMs: 0, undeliveredMs: 7_200_000 })).to.deep.equal([
+      `${url} has not acknowledged a change of the audit log for 2 hours`,
+    ]);
   });
 });
