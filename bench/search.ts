@@ -15,7 +15,7 @@ import { SearchClient } from '../src/query/index.js';
 import { SHARD, ShardHistory, silentLog } from '../test/spec/journal/shard-history.js';
 import { startNatsServer } from '../test/support/nats-server.js';
 import { documentsKey } from '../test/support/search-keys.js';
-import { type SearchThread, searchThread, tellIndexes } from '../test/support/search-thread.js';
+import { type SearchThread, searchThread, sendIndexes } from '../test/support/search-thread.js';
 import { until } from './child.js';
 import { atMost, type Bench, type Figure } from './figures.js';
 import { searchCommandFigures } from './search-commands.js';
@@ -180,7 +180,7 @@ class Ours {
     }
     const startedAtMs = performance.now();
     this.thread.start();
-    tellIndexes(this.thread, [INDEX]);
+    sendIndexes(this.thread, [INDEX]);
     const isLoaded = async () => this.thread.status?.documents === documents.length;
     await until(isLoaded, LOAD_TIMEOUT_MS, 'the indexing');
     return performance.now() - startedAtMs;

@@ -51,7 +51,7 @@ describe('console: alerts', function () {
       expect(history.flatMap(({ notices }) => notices.map(({ state }) => state))).to.deep.equal(Array(4).fill('sent'));
     });
   });
-  afterEach(() => stand.allIsWell());
+  afterEach(() => stand.closePages());
   after(async () => {
     await stand.end();
     await new Promise<void>((resolve) => mails.close(() => resolve()));
@@ -132,7 +132,7 @@ describe('console: alerts', function () {
   });
 
   it('a refused rule stays in the form, with the reason', async () => {
-    const person = (await stand.person()).expects(/^400 /);
+    const person = (await stand.person()).allowProblem(/^400 /);
     const { page } = person;
     await open(page);
     await page.getByRole('button', { name: 'New rule' }).click();

@@ -11,7 +11,7 @@ describe('console: the checklist of first steps', function () {
   this.timeout(180_000);
   const browser = new ConsoleBrowser();
   before(() => browser.start({ MILLRACE_QUEUE_TOKEN: QUEUE_TOKEN }));
-  afterEach(() => browser.allIsWell());
+  afterEach(() => browser.closePages());
   after(() => browser.end());
 
   const queue = (path: string, headers: Readonly<Record<string, string>> = {}) =>

@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.js';
 
 describe('console: the cluster page', function () {
   this.timeout(60_000);
-  const browser = ConsoleBrowser.ofTheseTests();
+  const browser = ConsoleBrowser.forSuite();
 
   for (const view of VIEWS) {
     it(`shows each part, fits and is accessible at ${view.width} px, ${view.scheme}`, async () => {

@@ -9,7 +9,7 @@ const LEAST_DISABLED = 3;
 
 describe('console: contrast', function () {
   this.timeout(60_000);
-  const browser = ConsoleBrowser.ofTheseTests();
+  const browser = ConsoleBrowser.forSuite();
 
   const specimens = async (scheme: 'light' | 'dark') => {
     const { page } = await browser.person(VIEWS.find((view) => view.scheme === scheme));

@@ -14,7 +14,7 @@ const RTL = '\u05e9\u05dc\u05d5\u05dd \u202eevil';
 
 describe('console: the data of a database', function () {
   this.timeout(60_000);
-  const browser = ConsoleBrowser.ofTheseTests();
+  const browser = ConsoleBrowser.forSuite();
   let id = '';
 
   before(async () => {

@@ -7,7 +7,7 @@ const HOSTILE = '<img src=x onerror=alert(1)>';
 
 describe('console: values of each type', function () {
   this.timeout(60_000);
-  const browser = ConsoleBrowser.ofTheseTests();
+  const browser = ConsoleBrowser.forSuite();
   let id = '';
 
   before(async () => {

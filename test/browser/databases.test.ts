@@ -14,7 +14,7 @@ interface Made {
 
 describe('console: databases', function () {
   this.timeout(60_000);
-  const browser = ConsoleBrowser.ofTheseTests();
+  const browser = ConsoleBrowser.forSuite();
   let shop = '';
 
   before(async () => {
@@ -78,7 +78,7 @@ describe('console: databases', function () {
   });
 
   it('shows the error in a new database, and keeps the input', async () => {
-    const person = (await personAt('/console/databases')).expects(/^400 /);
+    const person = (await personAt('/console/databases')).allowProblem(/^400 /);
     const { page } = person;
     await page.getByRole('button', { name: 'New database' }).click();
     await page.getByRole('dialog').getByLabel('Name').fill('many');
@@ -181,7 +181,7 @@ describe('console: databases', function () {
 
   it('changes the number of partitions after a confirmation, shows the progress, and why a change is refused', async () => {
     const { database_id: id } = await made('grows');
-    const { page } = (await personAt(`/console/databases/${id}`)).expects(/^400 /);
+    const { page } = (await personAt(`/console/databases/${id}`)).allowProblem(/^400 /);
     const count = page.getByLabel('Number of partitions');
     await count.fill('2');
     await page.getByRole('button', { name: 'Change the number' }).click();
@@ -210,7 +210,7 @@ describe('console: databases', function () {
   it('shows that a database is suspended, and an error for an unknown one', async () => {
     const { database_id: id } = await made('resting');
     await browser.command('db', 'suspend', 'resting');
-    const person = (await personAt(`/console/databases/${id}`)).expects(/^404 /);
+    const person = (await personAt(`/console/databases/${id}`)).allowProblem(/^404 /);
     await person.page.getByText('This database is suspended').waitFor();
     await person.open('/console/databases/00000000-0000-8000-8000-000000000000');
     await person.page.getByRole('alert').waitFor();

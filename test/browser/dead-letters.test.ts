@@ -14,7 +14,7 @@ describe('console: the DLQ', function () {
     await stand.fail(2, 'busy', 503);
     await stand.fail(3, 'broken', 500);
   });
-  afterEach(() => stand.allIsWell());
+  afterEach(() => stand.closePages());
   after(() => stand.end());
 
   const letters = (page: Page, query = '') => page.goto(`${stand.url}/console/dead-letters${query}`);
@@ -88,7 +88,7 @@ describe('console: the DLQ', function () {
       await letters(page, '?label=single');
       await rows(page).last().getByRole('link').first().click();
       // A retried message that fails again would come back as another entry.
-      stand.mend();
+      stand.stopFailing();
       await page.getByRole('dialog').getByRole('button', { name: action }).click();
       await eventually(async () => expect(await total('single')).to.equal(left));
     }

@@ -11,7 +11,7 @@ const EXACT = /\d{1,2}:\d{2}:\d{2}\.\d{3} [AP]M/;
 
 describe('console: density', function () {
   this.timeout(60_000);
-  const browser = ConsoleBrowser.ofTheseTests();
+  const browser = ConsoleBrowser.forSuite();
 
   const keys = async (view: View) => {
     const person = await browser.person(view);

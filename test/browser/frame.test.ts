@@ -23,14 +23,14 @@ describe('console: the frame', function () {
       MILLRACE_SIGN_IN_PROVIDERS: provider.setting([{ group: 'ops', role: 'admin' }]),
     });
   });
-  afterEach(() => browser.allIsWell());
+  afterEach(() => browser.closePages());
   after(async () => {
     await browser.end();
     await provider.stop();
   });
 
   it('asks for credentials, shows an error for a wrong key, and then opens the requested page', async () => {
-    const visitor = (await browser.visitor()).expects(/^401 /);
+    const visitor = (await browser.visitor()).allowProblem(/^401 /);
     await visitor.open('/console/databases');
     await visitor.page.getByLabel('E-mail').fill(EMAIL);
     await visitor.page.getByLabel('Management key').fill('mrk_wrong');
@@ -44,7 +44,10 @@ describe('console: the frame', function () {
   /** Follows the button of the provider, and fills in its forms. */
   async function signInAtProvider(name: string, path: string) {
     // Its forms load a font from elsewhere.
-    const visitor = (await browser.visitor()).expects(new RegExp(`^elsewhere: ${provider.issuer}/`), /fonts\.google/);
+    const visitor = (await browser.visitor()).allowProblem(
+      new RegExp(`^elsewhere: ${provider.issuer}/`),
+      /fonts\.google/,
+    );
     const { page } = visitor;
     await page.route('https://**', (route) => route.abort());
     await visitor.open(path);
@@ -114,7 +117,7 @@ describe('console: the frame', function () {
 
   it('signs out, and the session is refused afterwards', async () => {
     // A request that the page sent before is answered like the later ones.
-    const person = (await browser.person()).expects(/^401 /);
+    const person = (await browser.person()).allowProblem(/^401 /);
     const cookies = await person.page.context().cookies();
     expect(cookies.map(({ httpOnly, sameSite }) => [httpOnly, sameSite])).to.deep.equal([[true, 'Strict']]);
     expect(await person.page.evaluate('document.cookie')).to.equal('');
@@ -127,7 +130,7 @@ describe('console: the frame', function () {
 
   it('asks for credentials when the session is over, and then returns to the page', async () => {
     const key = await browser.readOnlyKey('ends');
-    const person = (await browser.person(undefined, key)).expects(/^401 /);
+    const person = (await browser.person(undefined, key)).allowProblem(/^401 /);
     await person.open('/console/team');
     await person.heading().waitFor();
     await browser.manage('DELETE', '/v2/apikey/ends');
@@ -137,7 +140,7 @@ describe('console: the frame', function () {
   });
 
   it("refuses a change without the session's header", async () => {
-    const person = (await browser.person()).expects(/^403 /);
+    const person = (await browser.person()).allowProblem(/^403 /);
     const status = await person.page.evaluate(async () => {
       const body = JSON.stringify({ database_name: 'forged', primary_region: 'eu-west-1' });
       return (await fetch('/v2/kv/database', { method: 'POST', body })).status;

@@ -5,7 +5,7 @@ import { ConsoleBrowser, EMAIL, VIEWS } from '../support/browser/console-browser
 
 describe('console: the history of a key', function () {
   this.timeout(60_000);
-  const browser = ConsoleBrowser.ofTheseTests();
+  const browser = ConsoleBrowser.forSuite();
   let address = '';
 
   before(async () => {

@@ -18,7 +18,7 @@ describe('console: the list of messages', function () {
     await stand.client.publish({ url: stand.sink.url('/later'), body: '{\n  "order": 7\n}', delay: '5h' });
     [failedId = ''] = await stand.fail(1, 'failed');
   });
-  afterEach(() => stand.allIsWell());
+  afterEach(() => stand.closePages());
   after(() => stand.end());
 
   const row = (page: Page, text: string) => page.locator('tbody tr', { hasText: text });

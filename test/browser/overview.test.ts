@@ -13,7 +13,7 @@ describe('console: the overview', function () {
     await browser.process.kv.command('SET', 'greeting', 'hello');
     await browser.process.kv.command('GET', 'greeting');
   });
-  afterEach(() => browser.allIsWell());
+  afterEach(() => browser.closePages());
   after(() => browser.end());
 
   for (const view of VIEWS) {
@@ -198,7 +198,7 @@ describe('console: the overview', function () {
   });
 
   it('opens a message by its id', async () => {
-    const person = (await browser.person()).expects(/^404 .*msg_none/);
+    const person = (await browser.person()).allowProblem(/^404 .*msg_none/);
     await person.page.keyboard.press('Control+k');
     await person.page.getByRole('combobox', { name: 'Search' }).fill('msg_none');
     await person.page.keyboard.press('Enter');
@@ -214,7 +214,7 @@ describe('console: the overview of a queue with failures', function () {
     await stand.start();
     await stand.fail(3, 'broken');
   });
-  afterEach(() => stand.allIsWell());
+  afterEach(() => stand.closePages());
   after(() => stand.end());
 
   it('lists failing destinations, with their messages', async () => {
@@ -242,7 +242,7 @@ describe('console: the overview of a queue with failures', function () {
 
   it('retries all dead letters after a question', async () => {
     const { page } = await stand.person();
-    stand.mend();
+    stand.stopFailing();
     await page.getByRole('region', { name: 'Health' }).getByRole('button', { name: 'Retry' }).click();
     await page.getByRole('button', { name: 'Retry all of them' }).click();
     await page.getByText('3 of 3 sent again; that was all').waitFor();

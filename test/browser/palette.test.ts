@@ -21,7 +21,7 @@ describe('console: the palette', function () {
     await stand.kv('SET', 'greeting:fr', 'bonjour');
     await stand.kv('SET', 'greeting:[de]', 'hallo');
   });
-  afterEach(() => stand.allIsWell());
+  afterEach(() => stand.closePages());
   after(() => stand.end());
 
   async function find(page: Page, text: string): Promise<void> {

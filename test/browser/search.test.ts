@@ -23,7 +23,7 @@ const row = (page: Page, name: string | RegExp) => page.getByRole('row').filter(
 
 describe('console: search', function () {
   this.timeout(60_000);
-  const browser = ConsoleBrowser.ofTheseTests();
+  const browser = ConsoleBrowser.forSuite();
   let films: Made;
   let client: Search;
 
@@ -146,7 +146,7 @@ describe('console: search', function () {
   });
 
   it('shows the position of an error in a filter', async () => {
-    const person = (await browser.person()).expects(/^400 /);
+    const person = (await browser.person()).allowProblem(/^400 /);
     await person.page.goto(at('?tab=query&index=all&q=star&filter=year+%3E%3D+'));
     await person.page.getByRole('alert').waitFor();
     expect(await person.page.getByRole('alert').textContent()).to.match(/filter at character \d+/);
@@ -200,7 +200,7 @@ describe('console: search', function () {
   }
 
   it('shows no buttons for changes to a read-only key, whose changes are refused', async () => {
-    const person = (await browser.person(undefined, await browser.readOnlyKey('looks at films'))).expects(/^403 /);
+    const person = (await browser.person(undefined, await browser.readOnlyKey('looks at films'))).allowProblem(/^403 /);
     const { page } = person;
     const changing = page.locator('#main').getByRole('button', { name: /new|delete|reset|rename|empty|store/i });
     for (const [path, shown] of [

@@ -10,7 +10,7 @@ const row = (page: Page, name: string | RegExp) => page.getByRole('row').filter(
 
 describe('console: team and keys', function () {
   this.timeout(60_000);
-  const browser = ConsoleBrowser.ofTheseTests();
+  const browser = ConsoleBrowser.forSuite();
 
   const at = (words = '') => `${browser.url}/console/team${words}`;
 
@@ -49,13 +49,13 @@ describe('console: team and keys', function () {
     await row(page, 'looks').getByText('only look').waitFor();
     expect(await page.content()).not.to.include(key);
     // Its session ends with the key.
-    const other = (await browser.person(undefined, key)).expects(/^401 /);
+    const other = (await browser.person(undefined, key)).allowProblem(/^401 /);
     expect(await other.page.getByText('read-only key').count()).to.equal(1);
     await row(page, 'looks').getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('textbox').fill('looks');
     await page.getByRole('button', { name: 'Delete it' }).click();
     await eventually(async () => expect(await row(page, 'looks').count()).to.equal(0));
-    const late = (await browser.visitor()).expects(/^401 /);
+    const late = (await browser.visitor()).allowProblem(/^401 /);
     await late.open('/console/');
     await late.page.getByLabel('E-mail').fill(EMAIL);
     await late.page.getByLabel('Management key').fill(key);
@@ -158,7 +158,7 @@ describe('console: team and keys', function () {
   });
 
   it('shows the error in a budget', async () => {
-    const person = (await browser.person()).expects(/^400 /);
+    const person = (await browser.person()).allowProblem(/^400 /);
     await person.page.goto(at('?tab=plans'));
     const plan = person.page.getByRole('region', { name: 'Plan of the queue' });
     await plan.getByLabel('Budget a month').fill('3');
@@ -220,7 +220,7 @@ describe('console: team and keys', function () {
   }
 
   it('shows no buttons for changes to a read-only key, whose changes are refused', async () => {
-    const person = (await browser.person(undefined, await browser.readOnlyKey('only looks'))).expects(/^403 /);
+    const person = (await browser.person(undefined, await browser.readOnlyKey('only looks'))).allowProblem(/^403 /);
     const { page } = person;
     const changing = page.locator('#main').getByRole('button', { name: /new|add|remove|delete|save/i });
     for (const [words, shown] of [

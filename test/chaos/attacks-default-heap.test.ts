@@ -4,7 +4,7 @@
  */
 import { OF_MAKE_RUN } from '../support/attacks/attack-stand.js';
 import { judgedAttacks } from '../support/attacks/judged.js';
-import { CROWD } from '../support/attacks/on-connections.js';
+import { MANY_CONNECTIONS } from '../support/attacks/on-connections.js';
 import { ENDLESS_VALUES, LARGE_VALUES, UNREAD_PIPELINES } from '../support/attacks/on-memory.js';
 
 const TOGETHER = { p99Ms: 1000, reason: 'what each costs adds up' };
@@ -12,13 +12,13 @@ const CROWDED = { p99Ms: 500, reason: 'so many connections begin and talk within
 
 describe('a process of `make run` and its second tenant withstand an attack', function () {
   this.timeout(120_000);
-  const { judge, judgeTheEnd } = judgedAttacks(OF_MAKE_RUN, 3);
+  const { judge, judgeDeliveries } = judgedAttacks(OF_MAKE_RUN, 3);
 
   judge({
     title: 'with unread pipelines, large values and endless values at the same time',
     exception: TOGETHER,
     attacks: [UNREAD_PIPELINES, LARGE_VALUES, ENDLESS_VALUES],
   });
-  judge({ title: CROWD.title, attacks: [CROWD], exception: CROWDED });
-  describe('the process after the attacks', () => judgeTheEnd());
+  judge({ title: MANY_CONNECTIONS.title, attacks: [MANY_CONNECTIONS], exception: CROWDED });
+  describe('the process after the attacks', () => judgeDeliveries());
 });

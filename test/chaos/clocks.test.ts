@@ -114,7 +114,7 @@ function inTurn<T>(start: () => Promise<T>): Promise<T> {
 }
 
 /** With a clock that is ahead by this, the minute ends in so many seconds. */
-function aheadForMinuteIn(seconds: number): { aheadMs: number; tickMs: number } {
+function clockAheadForMinuteEnd(seconds: number): { aheadMs: number; tickMs: number } {
   const tickMs = Date.now() + seconds * 1000;
   return { aheadMs: MINUTE_MS - (tickMs % MINUTE_MS), tickMs };
 }
@@ -149,7 +149,7 @@ describe('with a wrong wall clock', function () {
     const time = await FakeTime.create();
     const env = { ...ENVIRONMENT, ...time.env, MILLRACE_QUEUE_PORT: String(await freePort()) };
     const { first, aheadMs, tickMs } = await inTurn(async () => {
-      const soon = aheadForMinuteIn(25);
+      const soon = clockAheadForMinuteEnd(25);
       await time.setAhead(soon.aheadMs);
       return { first: await startMillrace({ env }), ...soon };
     });

@@ -16,7 +16,7 @@ import {
   OF_PROCESSES,
   OF_SERVERS,
 } from '../support/cluster-load/faults.js';
-import { calm } from '../support/cluster-load/measured.js';
+import { waitForNoFailures } from '../support/cluster-load/measured.js';
 import { summaryOf } from '../support/cluster-load/outcomes.js';
 import { endEverything } from '../support/millrace-process.js';
 import { NOWHERE } from '../support/queue-conservation-sinks.js';
@@ -57,7 +57,7 @@ describe('a cluster of three processes and three nats-servers under load', funct
     const used = load as ClusterLoad;
     const untilMs = Date.now() + MINUTES * MINUTE_MS;
     let struck = 0;
-    await calm(stand, used);
+    await waitForNoFailures(stand, used);
     for (; Date.now() < untilMs; struck += 1) {
       await strike(used, nextFaults());
     }
@@ -87,10 +87,10 @@ describe('a cluster of three processes and three nats-servers under load', funct
 
   async function strike(used: ClusterLoad, names: readonly FaultName[]): Promise<void> {
     const atMs = Date.now();
-    const records = used.accounts.map(({ run }) => run.broken());
+    const records = used.accounts.map(({ run }) => run.beginOutage());
     const struck = await withEvidence(names.join(' and '), async () => {
       const struck = await Promise.all(names.map((name) => FAULTS[name]({ stand, random })));
-      await calm(stand, used);
+      await waitForNoFailures(stand, used);
       await expectWholeJournals(stand);
       return struck;
     });

@@ -67,7 +67,7 @@ for (const world of worlds) {
 
         const client = await connectedClient(first);
         await first.freeze();
-        const asked = askWhileItSleeps(client);
+        const asked = sendWhileFrozen(client);
         await eventually(
           async () => {
             await second.kv.ask('SET', 'value', 'after');
@@ -116,7 +116,7 @@ async function connectedClient({ kvUrl: url }: MillraceProcess): Promise<KvClien
   return client;
 }
 
-function askWhileItSleeps(client: KvClient): { reads: Promise<Outcome>[]; writes: Promise<Outcome>[] } {
+function sendWhileFrozen(client: KvClient): { reads: Promise<Outcome>[]; writes: Promise<Outcome>[] } {
   const reads = Array.from({ length: QUEUED_READS }, () => client.command('GET', 'value'));
   const writes = Array.from({ length: QUEUED_WRITES }, () => client.command('INCR', 'counter'));
   void Promise.all([...reads, ...writes]).then(() => client.close());

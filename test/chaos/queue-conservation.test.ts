@@ -188,9 +188,9 @@ describe('messages of three processes on one nats-server', function () {
 
   /** Breaks open calls to the sink and refuses later ones. */
   async function loseSink(): Promise<void> {
-    run.sinks.leave();
+    run.sinks.closeGone();
     await run.progress(10);
-    await run.sinks.comeBack();
+    await run.sinks.reopenGone();
   }
 });
 

@@ -10,7 +10,7 @@ import { expectWholeJournals, judgeCluster } from '../support/cluster-load/clust
 import { ClusterLoad } from '../support/cluster-load/cluster-load.js';
 import { ClusterStand, DEFAULT_TIMES } from '../support/cluster-load/cluster-stand.js';
 import { withBusyLoops } from '../support/cluster-load/faults.js';
-import { calm, type Measured, measured } from '../support/cluster-load/measured.js';
+import { type Measured, measured, waitForNoFailures } from '../support/cluster-load/measured.js';
 import { eventually } from '../support/eventually.js';
 import { KvClient } from '../support/kv-client.js';
 import { logOf } from '../support/millrace-cluster.js';
@@ -121,7 +121,7 @@ describe('a rolling restart of three processes', function () {
       const failed = load.log.between(fromMs, Date.now()).filter(({ kind }) => kind !== 'done').length;
       if (failed === 0) return count;
       console.log(`      ${count} busy loops make ${failed} calls fail without a restart`);
-      await calm(stand, load);
+      await waitForNoFailures(stand, load);
     }
     return 0;
   }
@@ -142,7 +142,7 @@ describe('a rolling restart of three processes', function () {
     // An ending process waits a quarter of a second for requests on idle connections. A client that gets no processor
     // for longer may send one at the moment in which its connection ends, so a second restart decides.
     if ([touched, others, victims].every(({ unknown }) => unknown === 0)) return;
-    await calm(stand, load);
+    await waitForNoFailures(stand, load);
     expectNoUnknown(await restart());
   });
 

@@ -16,7 +16,7 @@ import { CONTROL_SHARD, entrySections } from '../../src/protocol/index.js';
 import { judgeCluster } from '../support/cluster-load/cluster-judge.js';
 import { ClusterLoad } from '../support/cluster-load/cluster-load.js';
 import { ClusterStand } from '../support/cluster-load/cluster-stand.js';
-import { calm } from '../support/cluster-load/measured.js';
+import { waitForNoFailures } from '../support/cluster-load/measured.js';
 import { summaryOf } from '../support/cluster-load/outcomes.js';
 import { eventually } from '../support/eventually.js';
 import { endEverything, expectServeRefused, temporaryDirectory } from '../support/millrace-process.js';
@@ -63,7 +63,7 @@ describe('a cluster of two versions', function () {
   });
 
   it('starts with the previous version at format level 1', async () => {
-    await calm(stand, load as ClusterLoad);
+    await waitForNoFailures(stand, load as ClusterLoad);
     const { format, processes } = await status();
     expect(format).to.equal(1);
     expect(processes.map(({ readsFormat }) => readsFormat)).to.deep.equal([undefined, undefined, undefined]);
@@ -114,7 +114,7 @@ describe('a cluster of two versions', function () {
   });
 
   it('has kept every acknowledged write', async () => {
-    await calm(stand, load as ClusterLoad);
+    await waitForNoFailures(stand, load as ClusterLoad);
     await judgeCluster(stand, load as ClusterLoad);
   });
 
@@ -128,7 +128,7 @@ describe('a cluster of two versions', function () {
   async function roll(names: readonly string[], program: string | undefined): Promise<void> {
     const fromMs = Date.now();
     for (const name of names) await replace(name, program);
-    await calm(stand, load as ClusterLoad);
+    await waitForNoFailures(stand, load as ClusterLoad);
     const outcomes = (load as ClusterLoad).log.between(fromMs, Date.now());
     // A successor of the previous version does not report that the owner before it had handed over, so the outcome of a
     // PUBLISH may be unknown.

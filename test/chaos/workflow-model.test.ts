@@ -47,7 +47,7 @@ describe('random workflows under kills and lost answers', function () {
       const loading = triggering(programs, load.signal);
       await faults().finally(() => load.abort());
       await loading;
-      stand.beKind();
+      stand.stopLosingAnswers();
       await stand.settled(PROGRESS_TIMEOUT_MS);
     });
     console.log(`      ${JSON.stringify(stand.counts())}`);
@@ -64,7 +64,7 @@ describe('random workflows under kills and lost answers', function () {
       const kind = random.below(3);
       await Promise.all([
         ...(kind === 0 ? [] : [stand.killServer(fault % 2 === 0 ? random.below(MAX_STOPPED_MS) : undefined)]),
-        ...(kind === 1 ? [] : [stand.leave(random.below(MAX_ABSENCE_MS))]),
+        ...(kind === 1 ? [] : [stand.stopEndpoint(random.below(MAX_ABSENCE_MS))]),
       ]);
     }
   }

@@ -11,7 +11,7 @@ import { endEverything, type MillraceProcess, PASSWORD, startMillrace, TOKEN } f
 import { Dice, PROGRAMS } from '../support/random-programs/index.js';
 import { REDIS_BINARIES, type RedisServer, redisVersion, startRedis } from '../support/redis-server.js';
 import { RespClient } from '../support/resp-client.js';
-import { isOursAlone, KNOWN_DIFFERENCES } from './known-differences.js';
+import { isWithoutRedis, KNOWN_DIFFERENCES } from './known-differences.js';
 import { areAlike } from './pair.js';
 import { SEED } from './seed.js';
 
@@ -124,7 +124,7 @@ function compare(
 ): 'alike' | 'parted' {
   for (const [index, words] of commands.entries()) {
     const [our, their] = [ours[index] as string, theirs[index] as string];
-    if (isOursAlone(our) || areAlike(words, our, their)) continue;
+    if (isWithoutRedis(our) || areAlike(words, our, their)) continue;
     // Over REST errors are worded as documented for it; their classes are the same.
     if (face === 'rest' && our.startsWith('-') && their.startsWith('-')) continue;
     const upper = words.map((word, at) => (at === 0 ? word.toUpperCase() : word));

@@ -37,7 +37,7 @@ const count = (words: readonly ByteString[], names: readonly string[]): number =
 const UNAVAILABLE = /^-ERR [A-Z]+ is not available: /;
 
 /** Commands that are never sent: what they would do to a real server is not the point. */
-export function isOursAlone(ours: ByteString): boolean {
+export function isWithoutRedis(ours: ByteString): boolean {
   return ours.startsWith('-ERR Command ') || ours.startsWith('-ERR empty command') || UNAVAILABLE.test(ours);
 }
 

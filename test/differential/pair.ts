@@ -6,7 +6,7 @@ import type { ByteString } from '../../src/kernel/index.js';
 import { KvBench } from '../support/kv-bench.js';
 import { wordsOf } from '../support/kv-case.js';
 import type { RespClient } from '../support/resp-client.js';
-import { isOursAlone, KNOWN_DIFFERENCES, type KnownDifference } from './known-differences.js';
+import { isWithoutRedis, KNOWN_DIFFERENCES, type KnownDifference } from './known-differences.js';
 
 /** Replies whose items come in no order. */
 const UNORDERED = new Set([
@@ -69,7 +69,7 @@ export class Pair {
     const words = wordsOf(line, this.bench.nowMs);
     const { reply, effects } = this.bench.run(words);
     const ours = encodeReply(reply);
-    if (isOursAlone(ours)) return effects;
+    if (isWithoutRedis(ours)) return effects;
     const theirs = await this.theirs.call(words);
     if (areAlike(words, ours, theirs)) return effects;
     const spec = words.length > 0 ? findCommand(words) : undefined;

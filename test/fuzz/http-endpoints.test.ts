@@ -86,9 +86,9 @@ const TARGETS: Readonly<Record<string, () => Promise<Target>>> = {
     return {
       ...{ port: Number(new URL(url).port), log: face.log },
       grammar: grammars.search(`Bearer ${SEARCH_TOKEN}`, uuidOf(SEARCH_INDEX)),
-      // What is not under its path is somebody else's: here nobody's.
+      // Requests outside of the endpoint's path are passed on, here to a handler with this status.
       expectRefusal: (response) => {
-        if (response.status !== NOBODYS) expectError(response);
+        if (response.status !== OTHER_PATH) expectError(response);
       },
       good: () => answersGood(`${url}/info`, init),
       expectSuccess: expectJson,
@@ -182,9 +182,9 @@ async function expectAnswered(target: Target, request: ReturnType<typeof oddRequ
   await target.good();
 }
 
-const NOBODYS = 418;
+const OTHER_PATH = 418;
 const STATUSES = [
-  NOBODYS,
+  OTHER_PATH,
   200,
   201,
   202,

@@ -84,7 +84,7 @@ describe('millrace journal replay and diff', function () {
   }
 
   async function note(): Promise<void> {
-    const everything = await everythingIn(millrace.kv);
+    const everything = await readAllKeys(millrace.kv);
     moments.push({ at: await quietInstant(), everything });
   }
 
@@ -111,7 +111,7 @@ describe('millrace journal replay and diff', function () {
   it('replay --serve answers with the data of each moment, without later changes', async () => {
     for (const { at, everything } of moments) {
       const { url, token, stop } = await serve('--database', 'default', '--at', at);
-      expect(await everythingIn(clientOf(url, token))).to.deep.equal(everything);
+      expect(await readAllKeys(clientOf(url, token))).to.deep.equal(everything);
       expect((await stop()).code).to.equal(0);
     }
     expect(Object.keys(moments[0]?.everything ?? {})).to.have.length(KEYS + 2);
@@ -153,7 +153,7 @@ describe('millrace journal replay and diff', function () {
       ).kind,
     ).to.equal('done');
     expect(await kv.ask('EVAL', "return redis.call('GET', KEYS[1])", '1', 'key:0')).to.equal('first 0');
-    expect(await everythingIn(kv)).to.deep.equal(everything);
+    expect(await readAllKeys(kv)).to.deep.equal(everything);
   });
 
   it('replay --serve accepts the current tokens of the database with their rights, and refuses all others', async () => {
@@ -183,11 +183,11 @@ describe('millrace journal replay and diff', function () {
   it('replay finds a database by name, id or UUID, also one in several journals', async () => {
     const kv = clientOf(millrace.kvUrl, spread.token);
     for (let at = 0; at < 40; at += 1) await kv.ask('SET', `spread:${at}`, at);
-    const everything = await everythingIn(kv);
+    const everything = await readAllKeys(kv);
     const at = await quietInstant();
     await kv.ask('FLUSHALL');
     const { url, token } = await serve('--database', uuidOf(spread.id), '--at', at);
-    expect(await everythingIn(clientOf(url, token))).to.deep.equal(everything);
+    expect(await readAllKeys(clientOf(url, token))).to.deep.equal(everything);
     const byId = await journal('replay', '--database', spread.id, '--at', at);
     expect(byId.stdout.toString()).to.match(/^40 keys, /m);
     expect(byId.stdout.toString().match(/^kv:/gm)).to.have.length(4);
@@ -318,7 +318,7 @@ describe('millrace journal replay and diff', function () {
 });
 
 /** Every key with its value, of any type. */
-async function everythingIn(kv: KvClient): Promise<Record<string, unknown>> {
+async function readAllKeys(kv: KvClient): Promise<Record<string, unknown>> {
   const everything: Record<string, unknown> = {};
   for (const key of (await kv.ask('KEYS', '*')) as string[]) {
     switch (await kv.ask('TYPE', key)) {

@@ -8,10 +8,10 @@ import { decodeAnswer, decodeRemoteCommand, encodeRemoteCommand } from '../../sr
 import { isMillraceError } from '../../src/kernel/index.js';
 import type { AppendOutcome, Journal } from '../../src/ports/index.js';
 import { insideOf, patched, type TakeOff } from '../support/patched.js';
+import { type DeliberateBug, failsWithBugs } from './fails-with-bugs.js';
 import { runSeed } from './run-seeds.js';
 import { SimBus } from './sim-bus.js';
 import { SimJournal } from './sim-journal.js';
-import { type DeliberateBug, turnsRed } from './turns-red.js';
 
 /**
  * Most bugs are found within a few seeds, and the rarest by one seed in forty. The much higher limit allows for
@@ -121,5 +121,5 @@ function appendsOnTop(): TakeOff {
 }
 
 describe('simulation: deliberate bugs', () => {
-  turnsRed(DELIBERATE_BUGS, MAX_SEEDS, runSeed);
+  failsWithBugs(DELIBERATE_BUGS, MAX_SEEDS, runSeed);
 });

@@ -65,7 +65,7 @@ export const NO_FAULTS: Faults = {
 };
 
 /** Selects about half of the faults, each with a random strength. */
-export function swarm(random: SeededRandom): Faults {
+export function randomFaults(random: SeededRandom): Faults {
   // Strengths are uniform over orders of magnitude: many runs with few faults get far, and few runs have many faults.
   const sometimes = (low: number, high: number): number =>
     random.chance(0.5) ? Math.exp(random.between(Math.log(low), Math.log(high))) : 0;

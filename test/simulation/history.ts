@@ -77,14 +77,14 @@ export function endingOfResponse(response: KvResponse): Ending {
 }
 
 /** A stopped shard executes no command, for any reason of the stop. */
-export function saysNothingHappened({ code, details }: MillraceError): boolean {
+export function isWithoutEffect({ code, details }: MillraceError): boolean {
   return NOTHING_HAPPENED.includes(code) || details.isStopped === true;
 }
 
 export function endingOfFailure(error: unknown): Ending {
   if (!isMillraceError(error)) return { kind: 'broken', error };
   if (error.code === 'OUTCOME_UNKNOWN') return { kind: 'unknown' };
-  if (saysNothingHappened(error)) return { kind: 'failed', code: error.code, message: describeError(error) };
+  if (isWithoutEffect(error)) return { kind: 'failed', code: error.code, message: describeError(error) };
   return { kind: 'broken', error };
 }
 

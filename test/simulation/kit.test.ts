@@ -9,7 +9,7 @@ import { busContract } from '../contract/bus.contract.js';
 import { journalContract } from '../contract/journal.contract.js';
 import { leaseStoreContract } from '../contract/lease-store.contract.js';
 import { objectStoreContract } from '../contract/object-store.contract.js';
-import { type Faults, NO_FAULTS, swarm } from './faults.js';
+import { type Faults, NO_FAULTS, randomFaults } from './faults.js';
 import { SeededRandom } from './seeded-random.js';
 import { SimKit } from './sim-kit.js';
 import { lastOf } from './sim-server.js';
@@ -287,7 +287,7 @@ async function racingWriters(seed: number): Promise<{
   scheduler: SimKit['scheduler'];
   outcomes: { text: string; outcome: AppendOutcome }[];
 }> {
-  const kit = kitWith({ ...swarm(new SeededRandom(seed)) }, seed);
+  const kit = kitWith({ ...randomFaults(new SeededRandom(seed)) }, seed);
   const outcomes: { text: string; outcome: AppendOutcome }[] = [];
   const writers = ['a', 'b', 'c'].map(async (name) => {
     const { journal, process } = kit.addMember(name);

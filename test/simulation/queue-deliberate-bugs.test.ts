@@ -15,8 +15,8 @@ import { Run } from '../../src/domain/queue/model/runs/run.js';
 import { OrderedQueues } from '../../src/domain/queue/model/state/ordered-queues.js';
 import { QueueState } from '../../src/domain/queue/model/state/queue-state.js';
 import { insideOf, patched, type TakeOff } from '../support/patched.js';
+import { type DeliberateBug, failsWithBugs } from './fails-with-bugs.js';
 import { runQueueSeed } from './queue-run-seeds.js';
-import { type DeliberateBug, turnsRed } from './turns-red.js';
 
 /** Each bug is found within a few seeds. The much higher limit allows for changes of the workload. */
 const MAX_SEEDS = 60;
@@ -35,7 +35,7 @@ const DELIBERATE_BUGS: Record<string, DeliberateBug> = {
   ],
 
   /** The last event of a turn is stored in the next entry, so that an outcome and its DLQ entry are separated. */
-  'turn-in-two-entries': lastEventsComeLater,
+  'turn-in-two-entries': delayedLastEvents,
 
   /** A message that was already accepted is accepted a second time. */
   'forget-accepted-ids': () => [patched(AcceptedIds.prototype, 'has', () => false)],
@@ -80,7 +80,7 @@ function callsBeforeEntry(): TakeOff[] {
   ];
 }
 
-function lastEventsComeLater(): TakeOff[] {
+function delayedLastEvents(): TakeOff[] {
   const last = new WeakMap<AccountQueue, Uint8Array | 'goes first'>();
   return [
     patched(AccountQueue.prototype, 'add', function (add, effects) {
@@ -100,5 +100,5 @@ function lastEventsComeLater(): TakeOff[] {
 }
 
 describe('queue simulation: deliberate bugs', () => {
-  turnsRed(DELIBERATE_BUGS, MAX_SEEDS, runQueueSeed);
+  failsWithBugs(DELIBERATE_BUGS, MAX_SEEDS, runQueueSeed);
 });

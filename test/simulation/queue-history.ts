@@ -1,7 +1,7 @@
 /** The answers that publishers received, and the events that the journals must or must not hold because of them. */
 import type { PublishItem, QueueReply } from '../../src/domain/queue/index.js';
 import { describeError, isMillraceError, type MessageId } from '../../src/kernel/index.js';
-import { saysNothingHappened } from './history.js';
+import { isWithoutEffect } from './history.js';
 import type { LedgerMessage, QueueLedger, Report } from './queue-ledger.js';
 
 export type Told = 'answered' | 'rejected' | 'failed' | 'unknown';
@@ -43,14 +43,14 @@ export class QueueHistory {
     for (const { messageId, isDuplicate } of reply.results.flat()) {
       if (isDuplicate) this.counts.duplicates += 1;
       if (!this.ledger.messages.has(messageId) && !this.ledger.told.has(messageId))
-        this.report('an answer leaves after its entry is stored', `${messageId} is nowhere`);
+        this.report('an answer leaves after its entry is stored', `${messageId} is not journaled`);
       this.answered.push(messageId);
     }
   }
 
   failed(publish: Publish, error: unknown): void {
     if (isMillraceError(error, 'OUTCOME_UNKNOWN')) this.end(publish, 'unknown', describeError(error));
-    else if (isMillraceError(error) && saysNothingHappened(error)) this.end(publish, 'failed', describeError(error));
+    else if (isMillraceError(error) && isWithoutEffect(error)) this.end(publish, 'failed', describeError(error));
     else this.report('a gateway fails as promised', String(error));
   }
 

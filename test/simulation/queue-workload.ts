@@ -99,14 +99,14 @@ export class QueueClient {
     const nodes = this.nodes();
     if (this.isDone) return;
     if (nodes.length === 0) {
-      this.thinkThenAct();
+      this.actAfterPause();
       return;
     }
     let hasMovedOn = false;
     const moveOn = () => {
       if (hasMovedOn) return;
       hasMovedOn = true;
-      this.thinkThenAct();
+      this.actAfterPause();
     };
     this.later(PATIENCE_MS, moveOn);
     const node = this.random.pick(nodes);
@@ -178,7 +178,7 @@ export class QueueClient {
     scheduler.at(atMs, node.member.process, 'message', `${this.name} asks`, action);
   }
 
-  private thinkThenAct(): void {
+  private actAfterPause(): void {
     this.later(this.random.between(0, 2 * this.thinkMs), () => this.act());
   }
 

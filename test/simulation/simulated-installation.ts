@@ -4,7 +4,7 @@
  */
 import type { ShardName } from '../../src/kernel/index.js';
 import { kvPartition, newDatabaseId, shardOf } from '../../src/protocol/index.js';
-import { type Faults, swarm } from './faults.js';
+import { type Faults, randomFaults } from './faults.js';
 import { replayedDigests } from './folds.js';
 import { History } from './history.js';
 import { checkGateways, checkHistories } from './history-checks.js';
@@ -60,7 +60,7 @@ export class SimulatedInstallation {
     readonly seed: number,
     private readonly options: SimulatedInstallationOptions = {},
   ) {
-    this.faults = options.faults ?? swarm(new SeededRandom(seed ^ 0x5eed));
+    this.faults = options.faults ?? randomFaults(new SeededRandom(seed ^ 0x5eed));
     this.kit = new SimKit(seed, this.faults);
     if (options.onLine !== undefined) this.kit.scheduler.trace.onLine = options.onLine;
     this.random = this.kit.random.fork();
@@ -75,9 +75,9 @@ export class SimulatedInstallation {
   async run(): Promise<void> {
     this.startNodes();
     this.startClients();
-    await this.storm();
+    await this.runFaults();
     this.stopClients();
-    const silent = await this.calm();
+    const silent = await this.readAll();
     await this.pass(REST_MS);
     // The checks of journal and clients come first, because they say more than a missing answer.
     this.check();
@@ -100,7 +100,7 @@ export class SimulatedInstallation {
     for (const client of this.clients) client.stop();
   }
 
-  async storm(): Promise<void> {
+  async runFaults(): Promise<void> {
     const nemesis = new Nemesis(this.kit, this.faults, this.shards, {
       members: () => this.nodes.map((node) => node.member),
       crash: (member) => this.crash(this.nodes.find((node) => node.member === member)),
@@ -125,7 +125,7 @@ export class SimulatedInstallation {
   }
 
   /** Reads every key through every process until all have answered or the time is over. */
-  async calm(): Promise<Violation | undefined> {
+  async readAll(): Promise<Violation | undefined> {
     const { scheduler } = this.kit;
     const reader = this.newClient('reader');
     const unread = new Set<string>();

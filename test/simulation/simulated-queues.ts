@@ -6,7 +6,7 @@ import type { AccountTerms } from '../../src/domain/queue/index.js';
 import type { AccountId, ShardName } from '../../src/kernel/index.js';
 import { intakeOf, queuePartition, shardOf } from '../../src/protocol/index.js';
 import { GENEROUS } from '../support/queue-shard-stand.js';
-import { type Faults, swarm } from './faults.js';
+import { type Faults, randomFaults } from './faults.js';
 import { checkChain, entriesOf } from './journal-checks.js';
 import { Nemesis } from './nemesis.js';
 import { SimDestinations } from './queue-destinations.js';
@@ -69,13 +69,13 @@ export class SimulatedQueues {
   private workflowClients: WorkflowClient[] = [];
   private named = 0;
   private allBackAtMs = 0;
-  private isCalm = false;
+  private hasEndedFaults = false;
   /** The number of operators' commands without an answer. */
   private asked = 0;
   private found: Violation | undefined;
 
   constructor(seed: number, options: SimulatedQueuesOptions = {}) {
-    this.faults = options.faults ?? tamed(swarm(new SeededRandom(seed ^ 0x9ee)));
+    this.faults = options.faults ?? withSmallSkew(randomFaults(new SeededRandom(seed ^ 0x9ee)));
     this.kit = new SimKit(seed, this.faults);
     const { scheduler, server } = this.kit;
     if (options.onLine !== undefined) scheduler.trace.onLine = options.onLine;
@@ -117,8 +117,8 @@ export class SimulatedQueues {
   async run(): Promise<void> {
     this.startNodes();
     this.startClients();
-    await this.storm();
-    await this.calm();
+    await this.runFaults();
+    await this.endFaults();
     this.history.check((message) => this.mayWait(message));
     if (this.workflows.openWaits > 0)
       throw new Violation('a wait ends at its deadline', `${this.workflows.openWaits} do not`);
@@ -173,7 +173,7 @@ export class SimulatedQueues {
     for (const client of this.workflowClients) client.start();
   }
 
-  private async storm(): Promise<void> {
+  private async runFaults(): Promise<void> {
     const { kit } = this;
     const nodeOf = (member: SimMember) => this.nodes.find((node) => node.member === member);
     const nemesis = new Nemesis(kit, this.faults, [...SHARDS, ...SHARDS.map(intakeOf)], {
@@ -183,16 +183,16 @@ export class SimulatedQueues {
     });
     nemesis.start();
     if (this.random.chance(0.3)) this.suspendSometimes();
-    if (this.faults.crashEveryMs > 0 && this.random.chance(0.3)) this.failAtOnce();
+    if (this.faults.crashEveryMs > 0 && this.random.chance(0.3)) this.cutPower();
     await this.until(kit.scheduler.nowMs + STORM_MS);
     nemesis.stop();
     for (const client of [...this.clients, ...this.workflowClients]) client.stop();
   }
 
   /** Ends all faults and resumes all processes, so that all messages end. */
-  private async calm(): Promise<void> {
+  private async endFaults(): Promise<void> {
     const { kit } = this;
-    this.isCalm = true;
+    this.hasEndedFaults = true;
     kit.endFaults();
     this.destinations.endFaults();
     await this.until(Math.max(kit.scheduler.nowMs, this.allBackAtMs) + RESTART_AFTER_MS.high);
@@ -239,7 +239,7 @@ export class SimulatedQueues {
     const { scheduler } = this.kit;
     const inMs = this.random.between(500, 8000);
     scheduler.at(scheduler.nowMs + inMs, undefined, 'timer', 'operator', () => {
-      if (this.isCalm) return;
+      if (this.hasEndedFaults) return;
       const account = this.random.pick(this.accounts);
       const isActive = this.terms.get(account)?.state === 'active';
       this.setTerms(account, { ...TERMS, state: isActive ? 'passive' : 'active' });
@@ -254,7 +254,7 @@ export class SimulatedQueues {
   }
 
   /** Stops all processes for some minutes, so that ticks are missed and much work is overdue afterwards. */
-  private failAtOnce(): void {
+  private cutPower(): void {
     const { scheduler } = this.kit;
     const atMs = scheduler.nowMs + this.random.between(0.3, 0.9) * STORM_MS;
     scheduler.at(atMs, undefined, 'timer', 'power cut', () => {
@@ -323,7 +323,7 @@ export class SimulatedQueues {
   }
 }
 
-function tamed(faults: Faults): Faults {
+function withSmallSkew(faults: Faults): Faults {
   return { ...faults, wallSkewMs: Math.min(faults.wallSkewMs, LARGEST_SKEW_MS) };
 }
 

@@ -57,7 +57,7 @@ export class Client {
     const servers = this.servers();
     const place = this.random.pick(this.places);
     if (servers.length === 0) {
-      this.thinkThenAct();
+      this.actAfterPause();
       return;
     }
     let hasMovedOn = false;
@@ -65,7 +65,7 @@ export class Client {
       if (hasMovedOn) return;
       hasMovedOn = true;
       patience.cancel();
-      this.thinkThenAct();
+      this.actAfterPause();
     };
     const patience = this.scheduler.at(
       this.scheduler.nowMs + PATIENCE_MS,
@@ -103,7 +103,7 @@ export class Client {
     });
   }
 
-  private thinkThenAct(): void {
+  private actAfterPause(): void {
     const thinkMs = this.random.between(0, 2 * this.thinkMs);
     this.scheduler.at(this.scheduler.nowMs + thinkMs, undefined, 'timer', this.name, () => this.act());
   }

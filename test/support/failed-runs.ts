@@ -14,7 +14,7 @@ export function failedAtFirst(runIds: string[], options: TriggerOptions = {}, sp
     spec.trigger(runId, { maxRetries: 0, ...options });
     spec.answer(`${runId}#0`, answered(500, [['X-A', '1']], `answer to ${runId}`));
   }
-  return spec.forgetNews();
+  return spec.skipEvents();
 }
 
 /** Run `r`, which fails at the last of `steps` sequential steps. */
@@ -26,7 +26,7 @@ export function failedAfter(steps: number, options: TriggerOptions = {}): Workfl
     spec.submit(entryItem('r', step));
   }
   spec.answer(`r#${steps}`, 500);
-  return spec.forgetNews();
+  return spec.skipEvents();
 }
 
 /** Run `r` with three announced parallel steps: two have no result, since one failed and one was in progress. */
@@ -40,7 +40,7 @@ export function failedInParallel(): WorkflowSpec {
   spec.submit(entryItem('r', 2, { concurrent }));
   spec.deliver('r#2');
   spec.answer('r#p1', 500);
-  return spec.forgetNews();
+  return spec.skipEvents();
 }
 
 export const byIds = (...dlqIds: DlqId[]): FailedRunSelector => ({ kind: 'ids', dlqIds });

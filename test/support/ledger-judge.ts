@@ -7,7 +7,7 @@
  *  LJU4 a counter is at least the acknowledged increments and at most those and the unknown ones, and no two
  *       acknowledged increments had the same answer
  */
-import { type Effect, type EffectOutcome, type LedgerOperation, spelledOut } from './ledger-operations.js';
+import { type Effect, type EffectOutcome, expanded, type LedgerOperation } from './ledger-operations.js';
 
 export type State = ReadonlyMap<string, string | null>;
 
@@ -40,7 +40,7 @@ function judgePuts(operation: LedgerOperation, state: State, violations: string[
     puts += 1;
     if (found !== null) present += 1;
     const due = statusOf(operation, index);
-    if (found !== null && found !== spelledOut(effect.value)) {
+    if (found !== null && found !== expanded(effect.value)) {
       violations.push(`operation ${id}: ${effect.key} is ${brief(found)}, written was ${brief(effect.value)}`);
     } else if (due === 'acked' && found === null) {
       violations.push(`operation ${id}: ${effect.key} was acknowledged and is not there`);

@@ -39,7 +39,7 @@ export type LedgerOperation = Intent &
 const PADDED = /^(.*)~x(\d+)$/;
 
 /** The full value for its form in the ledger. */
-export function spelledOut(value: string): string {
+export function expanded(value: string): string {
   const match = PADDED.exec(value);
   return match === null ? value : `${match[1]}${'x'.repeat(Number(match[2]))}`;
 }

@@ -5,7 +5,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { KvClient, type Outcome, type Words } from './kv-client.js';
 import { ATOMIC_COUNTER } from './ledger-judge.js';
-import { type Effect, type EffectOutcome, type Intent, type LedgerLine, spelledOut } from './ledger-operations.js';
+import { type Effect, type EffectOutcome, expanded, type Intent, type LedgerLine } from './ledger-operations.js';
 import { seededRandom } from './seeded-random.js';
 
 export interface WriterSettings {
@@ -113,7 +113,7 @@ function valueFor(id: number): string {
 }
 
 function wordsOf(effect: Effect): Words {
-  return effect.type === 'add' ? ['INCR', effect.key] : ['SET', effect.key, spelledOut(effect.value)];
+  return effect.type === 'add' ? ['INCR', effect.key] : ['SET', effect.key, expanded(effect.value)];
 }
 
 function lineOf({ id, effects }: Intent, outcome: Outcome): LedgerLine {

@@ -58,7 +58,7 @@ export class NatsRoutes {
     }
   }
 
-  mend(): void {
+  repair(): void {
     this.#broken.clear();
     for (const link of this.#links) this.#flow(link);
   }

@@ -47,7 +47,7 @@ export function judgeQueueJournal(
  * Marks answers that the caller did not read: on a busy machine a process may read no data for as long as an
  * attempt's time limit. The destination sees these calls as answered, and the journal as timed out.
  */
-export function markUnheard(events: readonly QueueEvent[], calls: readonly CallRecord[]): void {
+export function markUnreported(events: readonly QueueEvent[], calls: readonly CallRecord[]): void {
   const retriedById = new Map<string, number>();
   const givenUp = new Set<string>();
   for (const event of events) {
@@ -81,18 +81,18 @@ class JournalJudge {
         this.#accepted.set(event.id, event);
         break;
       case 'AttemptStarted':
-        this.#living(event);
+        this.#expectAlive(event);
         this.#started.add(`${event.id} ${event.retried}`);
         this.#startInFlow(event);
         break;
       case 'AttemptFailed':
-        this.#living(event);
+        this.#expectAlive(event);
         this.#flowOf(event.id)?.active.delete(event.id);
         break;
       case 'MessageDelivered':
       case 'MessageDeadLettered':
       case 'MessageCancelled':
-        this.#living(event);
+        this.#expectAlive(event);
         this.#ended.set(event.id, event.type);
         this.#flowOf(event.id)?.active.delete(event.id);
         break;
@@ -129,7 +129,7 @@ class JournalJudge {
     }
   }
 
-  #living({ id, type }: { readonly id: string; readonly type: string }): void {
+  #expectAlive({ id, type }: { readonly id: string; readonly type: string }): void {
     const end = this.#ended.get(id);
     if (!this.#accepted.has(id)) this.violations.push(`${id}: ${type} before it was accepted`);
     if (end !== undefined) this.violations.push(`${id}: ${type} after ${end}`);

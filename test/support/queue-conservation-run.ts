@@ -11,7 +11,7 @@ import type { Environment, MillraceProcess } from './millrace-process.js';
 import { judgeConservation } from './queue-conservation.js';
 import type { ConservationClient } from './queue-conservation-client.js';
 import { type FaultRecord, isDelivery } from './queue-conservation-history.js';
-import { judgeQueueJournal, markUnheard, queueEventsOf } from './queue-conservation-journal.js';
+import { judgeQueueJournal, markUnreported, queueEventsOf } from './queue-conservation-journal.js';
 import { type ConservationLoad, PARALLELISM, RATES } from './queue-conservation-load.js';
 import type { HostileSinks } from './queue-conservation-sinks.js';
 import { QUEUE_TOKEN, SIGNING_KEYS } from './queue-process.js';
@@ -64,7 +64,7 @@ export class ConservationRun {
   }
 
   /** Records the start of a fault. @returns a function that records its end and the struck process */
-  broken(): (victim: string | undefined) => void {
+  beginOutage(): (victim: string | undefined) => void {
     const atMs = Date.now();
     const fault: FaultRecord = { what: 'server', victim: undefined, atMs, untilMs: Number.POSITIVE_INFINITY };
     this.faults.push(fault);
@@ -94,7 +94,7 @@ export class ConservationRun {
   /** Stops the load, lets all destinations succeed, waits until no message is left, and checks the history. */
   async judge(client: ConservationClient, journal: JournalReader, { shard, account }: Whose = WHOSE): Promise<void> {
     await this.load.stop();
-    await this.sinks.beKind();
+    await this.sinks.stopFailing();
     const settled = await this.#settle(client).then(
       () => undefined,
       (error: Error) => error,
@@ -117,7 +117,7 @@ export class ConservationRun {
     };
     console.log(`      ${JSON.stringify(counts)}`);
     const events = await queueEventsOf(journal, shard, account);
-    markUnheard(events, calls);
+    markUnreported(events, calls);
     const history = { publishes, calls, faults, dlq, pending, parallelism: PARALLELISM, rates: RATES };
     const violations = [
       ...judgeConservation(history),

@@ -1,7 +1,7 @@
 /**
  * Destinations with a behaviour per path, which record every call: `ok`, `slow`, `flaky` (500), `hang`, `drip` (an
  * endless slow body), `lie` (a body shorter than its content-length), `die` (closes the connection), `dead` (always
- * 500), `callback`, and `gone` (its port is closed for some time). Failures are random and stop after `beKind`,
+ * 500), `callback`, and `gone` (its port is closed for some time). Failures are random and stop after `stopFailing`,
  * except for `dead`.
  */
 import { createHash, createHmac } from 'node:crypto';
@@ -26,7 +26,7 @@ const MISBEHAVING = 0.5;
 export class HostileSinks {
   readonly calls: CallRecord[] = [];
   readonly #open = new Map<ServerResponse, CallRecord | undefined>();
-  #isKind = false;
+  #alwaysSucceeds = false;
   #gone: Server | undefined;
 
   private constructor(
@@ -64,7 +64,7 @@ export class HostileSinks {
   }
 
   /** Closes the port of `gone` and its open connections. */
-  leave(): void {
+  closeGone(): void {
     for (const [response, call] of this.#open) {
       if (response.socket?.localPort === this.ports.gone) this.#cut(response, call);
     }
@@ -73,7 +73,7 @@ export class HostileSinks {
     this.#gone = undefined;
   }
 
-  async comeBack(): Promise<void> {
+  async reopenGone(): Promise<void> {
     if (this.#gone !== undefined) return;
     const gone = createServer((request, response) => this.#take(request, response));
     await listen(gone, this.ports.gone);
@@ -81,9 +81,9 @@ export class HostileSinks {
   }
 
   /** From now on all calls succeed, except at `dead`; open calls are closed. */
-  async beKind(): Promise<void> {
-    this.#isKind = true;
-    await this.comeBack();
+  async stopFailing(): Promise<void> {
+    this.#alwaysSucceeds = true;
+    await this.reopenGone();
     for (const [response, call] of this.#open) this.#cut(response, call);
   }
 
@@ -93,7 +93,7 @@ export class HostileSinks {
   }
 
   close(): void {
-    this.leave();
+    this.closeGone();
     this.server.closeAllConnections();
     this.server.close();
   }
@@ -142,10 +142,10 @@ export class HostileSinks {
     };
   }
 
-  #moodOf(behaviour: Behaviour): Behaviour {
+  #presentBehaviour(behaviour: Behaviour): Behaviour {
     if (behaviour === 'ok' || behaviour === 'slow' || behaviour === 'dead') return behaviour;
     const bound = behaviour === 'callback' ? FAILING_CALLBACKS : MISBEHAVING;
-    return this.#isKind || this.random.next() >= bound ? 'ok' : behaviour;
+    return this.#alwaysSucceeds || this.random.next() >= bound ? 'ok' : behaviour;
   }
 
   #behave(behaviour: Behaviour, call: CallRecord, response: ServerResponse): void {
@@ -158,7 +158,7 @@ export class HostileSinks {
     };
     // Received data is handled before the answer: a caller that has closed the connection gets none.
     const answerIn = (ms: number): void => void setTimeout(() => setImmediate(answer, 200), ms);
-    switch (this.#moodOf(behaviour)) {
+    switch (this.#presentBehaviour(behaviour)) {
       case 'ok':
         // The delay of a callback's answer is long enough to detect a queue that does not wait for callbacks.
         if (behaviour === 'callback') answerIn(this.random.below(CALLBACK_MS));

@@ -65,7 +65,7 @@ function judgeEnds({ publishes, calls, faults, dlq, pending }: ConservationHisto
     const isDead = dead.has(id);
     const mayBeCancelled = cancel === 'acked' || cancel === 'unknown';
     if (delivery === undefined && !isDead && !waiting.has(id) && !mayBeCancelled) {
-      violations.push(`${name} was accepted and is nowhere: ${own.length} calls`);
+      violations.push(`${name} was accepted and is lost: ${own.length} calls`);
     }
     if (isFar && !waiting.has(id) && !mayBeCancelled) violations.push(`${name} is not pending, though not due yet`);
     if (isDead && waiting.has(id)) violations.push(`${name} is pending and in the DLQ`);

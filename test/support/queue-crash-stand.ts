@@ -69,7 +69,7 @@ export class QueueCrashStand {
 
   /** The owner of the queue, started if there is none. */
   async owner(): Promise<MillraceProcess> {
-    this.#owner ??= await this.startBeside();
+    this.#owner ??= await this.startOwner();
     return this.#owner.millrace;
   }
 
@@ -81,7 +81,7 @@ export class QueueCrashStand {
    * Starts another process that can own the queue; resolves when it serves the queue. All earlier owners must be dead
    * or frozen.
    */
-  async startBeside(): Promise<{ readonly millrace: MillraceProcess; readonly proxy: NatsProxy }> {
+  async startOwner(): Promise<{ readonly millrace: MillraceProcess; readonly proxy: NatsProxy }> {
     const proxy = await NatsProxy.start(this.nats.port, 'QUEUE');
     this.#proxies.push(proxy);
     const millrace = await this.cluster.start({ MILLRACE_ROLES: 'queue', MILLRACE_NATS_URL: proxy.url });
@@ -94,7 +94,7 @@ export class QueueCrashStand {
 
   /** Starts the successor of a dead or frozen owner. */
   async succeed(): Promise<MillraceProcess> {
-    this.#owner = await this.startBeside();
+    this.#owner = await this.startOwner();
     return this.#owner.millrace;
   }
 

@@ -93,7 +93,7 @@ export class QueueProcess {
    * Starts a process with the queue endpoint only, which sends every call over the bus to an owner in a second
    * process.
    */
-  static async startApart(env: Environment = {}): Promise<QueueProcess> {
+  static async startWithRemoteOwner(env: Environment = {}): Promise<QueueProcess> {
     const nats = await startPlainNats();
     const cluster = await MillraceCluster.prepare(nats, { ...ENVIRONMENT, ...env });
     await cluster.start({ MILLRACE_ROLES: 'kv,queue,projection' });

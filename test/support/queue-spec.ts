@@ -215,7 +215,7 @@ export class QueueSpec {
     return events.map(brief);
   }
 
-  forgetNews(): this {
+  skipEvents(): this {
     this.news();
     return this;
   }

@@ -72,7 +72,7 @@ export class QueueTenant {
     const calls: Promise<RawAnswer>[] = [];
     for (let number = 0; number < count; number += 1) {
       begunAtMs.push(Date.now());
-      calls.push(this.#insist(`/v2/${route}/${sink.url(path)}`, { headers, body: String(number) }));
+      calls.push(this.#repeatUntilAnswered(`/v2/${route}/${sink.url(path)}`, { headers, body: String(number) }));
       await pause(everyMs);
     }
     for (const { status, text } of await Promise.all(calls)) if (status !== 200) throw new Error(`${status} ${text}`);
@@ -84,7 +84,7 @@ export class QueueTenant {
    * Repeats a request that is answered 503. On a busy machine the process may be without news of the control journal
    * for a moment; such a request had no effect.
    */
-  #insist(target: string, options: RawOptions): Promise<RawAnswer> {
+  #repeatUntilAnswered(target: string, options: RawOptions): Promise<RawAnswer> {
     return eventually(async () => {
       const answer = await this.request('POST', target, options);
       if (answer.status === 503) throw new Error(answer.text);

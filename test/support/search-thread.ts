@@ -11,11 +11,11 @@ export function searchThread(
   options: Omit<AnsweringThreadOptions<SearchTask>, 'onBegun'>,
   indexes: () => readonly DatabaseId[],
 ): SearchThread {
-  const onBegun = () => tellIndexes(thread, indexes());
+  const onBegun = () => sendIndexes(thread, indexes());
   const thread: SearchThread = new AnsweringThread({ ...options, onBegun }, SEARCH_WORKER);
   return thread;
 }
 
-export function tellIndexes(thread: SearchThread, indexes: readonly DatabaseId[]): void {
+export function sendIndexes(thread: SearchThread, indexes: readonly DatabaseId[]): void {
   thread.tell({ kind: 'indexes', indexes: indexes.map((id) => ({ id })) });
 }

@@ -17,12 +17,12 @@ export async function withinASecond(
   check: () => unknown,
 ): Promise<void> {
   const waiting = () => eventually(async () => void (await check()), { everyMs: LOOK_EVERY_MS });
-  const tookMs = await unhinderedMs(processes, waiting);
-  expect(tookMs, 'milliseconds, without those that the machine took').to.be.below(1000);
+  const tookMs = await runningMs(processes, waiting);
+  expect(tookMs, 'milliseconds, without delays caused by the machine').to.be.below(1000);
 }
 
 /** The duration of the action, without the delays caused by the machine. */
-export async function unhinderedMs(
+export async function runningMs(
   processes: readonly Pick<MillraceProcess, 'metricsUrl'>[],
   action: () => Promise<unknown>,
 ): Promise<number> {

@@ -13,7 +13,7 @@ import { QUEUE_TOKEN } from './queue-process.js';
 import { QueueSink } from './queue-sink.js';
 import type { WorkersStand } from './workers-stand.js';
 import { WorkflowApp } from './workflow-app.js';
-import { muteClient } from './workflow-stand.js';
+import { silenceClient } from './workflow-stand.js';
 
 /** The pauses of each kind. A run takes a dozen requests, half of them from this process. */
 const PAUSES_MS = { rest: 20, resp: 20, delivered: 50, runs: 250 } as const;
@@ -41,7 +41,7 @@ export class WorkersLoad {
 
   /** Runs the load while `during` runs. @throws if a request failed, or an effect is missing or happened twice */
   static async during(stand: WorkersStand, during: () => Promise<unknown>): Promise<LoadCounts> {
-    muteClient();
+    silenceClient();
     const [sink, app] = [await QueueSink.listening(), await WorkflowApp.listening()];
     const load = new WorkersLoad(stand, sink, app);
     try {

@@ -140,7 +140,7 @@ export class WorkflowApp {
       return;
     }
     const handler = this.#handlers.get(post.path.split('/')[1] ?? '');
-    const answer = handler ? await answerOf(handler, requestOf(this.origin, request, post)) : NOBODY.clone();
+    const answer = handler ? await answerOf(handler, requestOf(this.origin, request, post)) : NO_HANDLER.clone();
     if (fault?.does === 'lose') {
       response.destroy();
       return;
@@ -168,7 +168,7 @@ export class WorkflowApp {
   }
 }
 
-const NOBODY = new Response('', { status: 404 });
+const NO_HANDLER = new Response('', { status: 404 });
 
 /** Returns the handler's answer. An exception in an adapter becomes an error answer, so that the test sees it. */
 async function answerOf(handler: Handler, request: Request): Promise<Response> {

@@ -78,7 +78,10 @@ export class AckingClient {
 
   async #trigger(id: string, url: string): Promise<AckedRun> {
     const body = JSON.stringify({ of: id });
-    await this.#insist('trigger', 'POST', `/v2/publish/${url}`, { headers: this.#headers(id, url, true), body });
+    await this.#repeatUntilAnswered('trigger', 'POST', `/v2/publish/${url}`, {
+      headers: this.#headers(id, url, true),
+      body,
+    });
     const run: AckedRun = { id, entries: [`0 ${body}`] };
     this.runs.push(run);
     return run;
@@ -88,7 +91,10 @@ export class AckingClient {
     const { url } = this.script;
     const out = JSON.stringify(`${run.id} ${stepId}`);
     const body = { stepId, stepName: `step ${stepId}`, stepType: 'Run', out, concurrent: 1 };
-    await this.#insist('append', 'POST', `/v2/publish/${url}`, { headers: this.#headers(run.id, url, false), body });
+    await this.#repeatUntilAnswered('append', 'POST', `/v2/publish/${url}`, {
+      headers: this.#headers(run.id, url, false),
+      body,
+    });
     run.entries.push(`${stepId} ${out}`);
   }
 
@@ -98,13 +104,15 @@ export class AckingClient {
     const headers = this.#headers(run.id, url, false);
     const timeoutHeaders = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]]));
     const body = { url, timeout: '1h', timeoutUrl: url, timeoutHeaders, step };
-    await this.#insist('wait', 'POST', `/v2/wait/${eventId}`, { headers, body });
+    await this.#repeatUntilAnswered('wait', 'POST', `/v2/wait/${eventId}`, { headers, body });
   }
 
   async #waitAndNotify(run: AckedRun, stepId: number): Promise<void> {
     const eventId = `${run.id}-${stepId}`;
     await this.#wait(run, stepId, eventId);
-    const { answer, asked } = await this.#insist('notify', 'POST', `/v2/notify/${eventId}`, { body: eventId });
+    const { answer, asked } = await this.#repeatUntilAnswered('notify', 'POST', `/v2/notify/${eventId}`, {
+      body: eventId,
+    });
     const { length } = answer.json as unknown[];
     // If the call was repeated, the first one may have notified the waiter already.
     if (length !== 1 && asked === 1) throw new Error(`${eventId}: ${length} were notified`);
@@ -113,7 +121,7 @@ export class AckingClient {
 
   async #storeAndWait(run: AckedRun, stepId: number): Promise<void> {
     const eventId = `${run.id}-${stepId}`;
-    await this.#insist('stored event', 'POST', `/v2/notify/${run.id}/${eventId}`, { body: eventId });
+    await this.#repeatUntilAnswered('stored event', 'POST', `/v2/notify/${run.id}/${eventId}`, { body: eventId });
     await pause(PACE_MS);
     await this.#wait(run, stepId, eventId);
     run.entries.push(`${stepId} ${Buffer.from(eventId).toString('base64')}`);
@@ -121,12 +129,14 @@ export class AckingClient {
 
   async #finish(run: AckedRun): Promise<void> {
     const response = JSON.stringify(`${run.id} is over`);
-    await this.#insist('finish', 'DELETE', `/v2/workflows/runs/${run.id}?cancel=false`, { body: response });
+    await this.#repeatUntilAnswered('finish', 'DELETE', `/v2/workflows/runs/${run.id}?cancel=false`, {
+      body: response,
+    });
     Object.assign(run, { end: 'RUN_SUCCESS', response });
   }
 
   async #cancel(run: AckedRun): Promise<void> {
-    await this.#insist('cancel', 'DELETE', `/v2/workflows/runs/${run.id}?cancel=true`, {}, 404);
+    await this.#repeatUntilAnswered('cancel', 'DELETE', `/v2/workflows/runs/${run.id}?cancel=true`, {}, 404);
     run.end = 'RUN_CANCELED';
   }
 
@@ -136,15 +146,15 @@ export class AckingClient {
     run.end = 'RUN_FAILED';
     let dlqId: string | undefined;
     while (dlqId === undefined) {
-      const { answer } = await this.#insist('failure', 'GET', `/v2/workflows/dlq?workflowRunId=${id}`, {});
+      const { answer } = await this.#repeatUntilAnswered('failure', 'GET', `/v2/workflows/dlq?workflowRunId=${id}`, {});
       dlqId = (answer.json as { messages: { dlqId: string }[] }).messages[0]?.dlqId;
       await pause(AGAIN_AFTER_MS);
     }
     const dice = this.random.below(3);
     if (dice === 0) run.dlqId = dlqId;
-    if (dice === 1) await this.#insist('delete', 'DELETE', `/v2/workflows/dlq/${dlqId}`, {}, 404);
+    if (dice === 1) await this.#repeatUntilAnswered('delete', 'DELETE', `/v2/workflows/dlq/${dlqId}`, {}, 404);
     if (dice !== 2) return;
-    const { answer } = await this.#insist('resume', 'POST', `/v2/workflows/dlq/resume/${dlqId}`, {}, 404);
+    const { answer } = await this.#repeatUntilAnswered('resume', 'POST', `/v2/workflows/dlq/resume/${dlqId}`, {}, 404);
     // The call was repeated because the answer with the new run was lost.
     if (answer.status === 404) return;
     const { workflowRunId } = answer.json as { workflowRunId: string };
@@ -166,7 +176,7 @@ export class AckingClient {
    * Repeats a call until it is answered. @param also another accepted status of a repeated call. @throws if the call
    * is refused
    */
-  async #insist(what: string, method: string, target: string, options: RawOptions, also?: number) {
+  async #repeatUntilAnswered(what: string, method: string, target: string, options: RawOptions, also?: number) {
     for (let asked = 1; ; asked += 1) {
       const answer = await this.queue.request(method, target, options).catch((): RawAnswer | undefined => undefined);
       if (answer !== undefined && answer.status < 500) {

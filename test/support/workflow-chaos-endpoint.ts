@@ -46,7 +46,7 @@ export class ChaosEndpoint {
 
   static async listening(handler: EndpointHandler, losesAnswer: () => boolean = () => false): Promise<ChaosEndpoint> {
     const endpoint = new ChaosEndpoint(handler, losesAnswer);
-    await endpoint.comeBack();
+    await endpoint.start();
     return endpoint;
   }
 
@@ -55,7 +55,7 @@ export class ChaosEndpoint {
   }
 
   /** Stops the server and closes every connection. */
-  async goAway(): Promise<void> {
+  async stop(): Promise<void> {
     const server = this.#server;
     if (server === undefined) return;
     this.#server = undefined;
@@ -65,7 +65,7 @@ export class ChaosEndpoint {
   }
 
   /** Starts the server again at the same address. */
-  async comeBack(): Promise<void> {
+  async start(): Promise<void> {
     if (this.#server !== undefined) return;
     const server = createServer((request, response) => this.#take(request, response));
     await new Promise<void>((done, failed) => server.once('error', failed).listen(this.#port, '127.0.0.1', done));

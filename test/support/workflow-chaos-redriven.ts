@@ -4,7 +4,7 @@
  */
 import type { WorkflowLedger } from './workflow-ledger.js';
 import { type Effect, expectedOf } from './workflow-model.js';
-import { mended, type Program } from './workflow-programs.js';
+import { type Program, withoutFailures } from './workflow-programs.js';
 
 /** The new runs, by the id of the failed run. */
 export interface Redriven {
@@ -21,7 +21,7 @@ export function judgeRedriven(program: Program, { resumed, restarted }: Redriven
   const violations: string[] = [];
   const runIds = [...(ledger.runIds.get(id) ?? [])];
   if (runIds.join() !== [old, runId].join()) violations.push(`${id} has the runs ${runIds}`);
-  const { state, result, stages } = expectedOf(mended(program));
+  const { state, result, stages } = expectedOf(withoutFailures(program));
   const results = [...(ledger.results.get(id) ?? [])];
   const wanted = state === 'RUN_SUCCESS' ? [JSON.stringify(result)] : [];
   if (results.join() !== wanted.join()) violations.push(`${id} returned ${results} instead of ${wanted}`);
@@ -34,7 +34,7 @@ export function judgeRedriven(program: Program, { resumed, restarted }: Redriven
       const own = executions.filter((execution) => execution.name === name);
       if (own.some((execution) => execution.saw !== saw))
         violations.push(`${id}: ${name} saw ${own.map((each) => each.saw)}`);
-      const may = resumed.has(old) ? timesWhenResumed(at - failedAt, name === failing, times) : [times];
+      const may = resumed.has(old) ? executionsAfterResume(at - failedAt, name === failing, times) : [times];
       if (!may.includes(own.length)) violations.push(`${id}: ${name} was executed ${own.length} times, not ${may}`);
     }
   }
@@ -44,7 +44,7 @@ export function judgeRedriven(program: Program, { resumed, restarted }: Redriven
 }
 
 /** @param after the number of stages between this one and the failed one */
-function timesWhenResumed(after: number, isFailing: boolean, times: number): readonly number[] {
+function executionsAfterResume(after: number, isFailing: boolean, times: number): readonly number[] {
   if (after < 0) return [0];
   if (after > 0 || isFailing) return [times];
   // A step parallel to the failed one: its result was stored, or it runs again.

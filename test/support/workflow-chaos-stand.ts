@@ -75,7 +75,7 @@ export class WorkflowChaosStand {
   ) {}
 
   /** From now on no answer is dropped. */
-  beKind(): void {
+  stopLosingAnswers(): void {
     this.dice.losses = 0;
   }
 
@@ -105,7 +105,7 @@ export class WorkflowChaosStand {
 
   async stop(): Promise<void> {
     await this.agents.stop();
-    await this.endpoint.goAway();
+    await this.endpoint.stop();
     await this.proxy.close();
     await this.thirdParty.close();
     await this.queue.stop();
@@ -154,11 +154,11 @@ export class WorkflowChaosStand {
   }
 
   /** Stops the endpoint's HTTP server for this time. */
-  leave(ms: number): Promise<void> {
+  stopEndpoint(ms: number): Promise<void> {
     return this.#fault(async () => {
-      await this.endpoint.goAway();
+      await this.endpoint.stop();
       await pause(ms);
-      await this.endpoint.comeBack();
+      await this.endpoint.start();
     });
   }
 

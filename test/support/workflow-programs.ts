@@ -91,7 +91,7 @@ export function dataOf(eventId: string, number = 0): unknown {
 }
 
 /** The program without its failing steps. */
-export function mended(program: Program): Program {
+export function withoutFailures(program: Program): Program {
   const step = (each: Step): Step =>
     each.kind === 'run' ? { kind: 'run', name: each.name, throws: each.throws } : each;
   const op = (each: Op): Op => {

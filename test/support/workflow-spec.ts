@@ -47,7 +47,7 @@ export class WorkflowSpec {
       flow.trigger(id);
       flow.deliver(`${id}#0`);
     }
-    return flow.forgetNews();
+    return flow.skipEvents();
   }
 
   // ── clients ──
@@ -207,7 +207,7 @@ export class WorkflowSpec {
     return reply.type === 'Waiters' ? reply.waiters : [];
   }
 
-  forgetNews(): this {
+  skipEvents(): this {
     this.news();
     return this;
   }

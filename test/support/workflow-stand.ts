@@ -61,7 +61,7 @@ export class WorkflowStand {
   }
 
   static async start(env: Environment = {}): Promise<WorkflowStand> {
-    muteClient();
+    silenceClient();
     const queue = await QueueProcess.start(env);
     const keys = (await queue.get('/v2/keys')).json as { current: string; next: string };
     return new WorkflowStand(queue, await WorkflowApp.listening(), keys);
@@ -221,7 +221,7 @@ after('what is shared ends with the last file', async () => {
 });
 
 /** Mutes the client permanently, because work that a failed test leaves running continues to print. */
-export function muteClient(): void {
+export function silenceClient(): void {
   if (isMuted) return;
   isMuted = true;
   const { error, warn } = console;

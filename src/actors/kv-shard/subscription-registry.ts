@@ -35,7 +35,7 @@ const AT_ONCE: Broadcasts = {
   handOnNow: (_tenant, item) => void item.handOn(() => true),
   whenCaughtUp: () => undefined,
 };
-const NOBODY: ReadonlySet<EventListener> = new Set();
+const NO_LISTENERS: ReadonlySet<EventListener> = new Set();
 
 type OnEvent = (event: KvEvent) => void;
 type DatabasePartitions = Pick<KvGrant, 'database' | 'partitions'>;
@@ -317,7 +317,7 @@ function listenersOf(names: ListenedPartition['names'], event: KvEvent): Iterato
 }
 
 function of(names: ListenedPartition['names'], kind: KvListenKind, name: ByteString): Iterator<EventListener> {
-  return (names.get(kind)?.get(name) ?? NOBODY).values();
+  return (names.get(kind)?.get(name) ?? NO_LISTENERS).values();
 }
 
 function* allOf(byName: ReadonlyMap<ByteString, ReadonlySet<EventListener>> | undefined): Iterator<EventListener> {

@@ -21,7 +21,7 @@ import type { ConsoleEndpoint } from './console-endpoint.js';
 import { accountsShown, clientOf, originOf } from './provider-routes.js';
 
 /** The answer without a session, not a failure: every page starts with this request. */
-const NOBODY = { signed_in: false };
+const SIGNED_OUT = { signed_in: false };
 const MAX_TEXT_CHARACTERS = 1024;
 
 const SESSION = '/console/api/session';
@@ -90,7 +90,7 @@ async function signOut(call: ConsoleCall): Promise<void> {
   });
   const command = { type: 'SignOut', session: name, untilMs } as const;
   await askControl(parts.control, { type: 'Audited', account, note, command }, 'SignedOut');
-  const shown = logout === undefined ? NOBODY : { ...NOBODY, provider_logout: logout };
+  const shown = logout === undefined ? SIGNED_OUT : { ...SIGNED_OUT, provider_logout: logout };
   call.json(shown, { 'Set-Cookie': sessionCookie('', 0, parts.isSecure) });
 }
 
@@ -126,7 +126,7 @@ function currentSession({ endpoint, context }: ConsoleCall): OpenedSession | und
 function shownTo(call: ConsoleCall, session: OpenedSession | undefined): object {
   const { parts } = call.endpoint;
   if (session === undefined)
-    return parts.providers === undefined ? NOBODY : { ...NOBODY, providers: parts.providers.all };
+    return parts.providers === undefined ? SIGNED_OUT : { ...SIGNED_OUT, providers: parts.providers.all };
   const { grant, name, untilMs, csrf } = session;
   const { email, account, isTeam, role, rights, isReadOnly, keyName } = grant;
   return {

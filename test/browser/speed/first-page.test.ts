@@ -7,7 +7,7 @@ const INTERACTIVE_MS = 1_000;
 
 describe('console: the first page', function () {
   this.timeout(60_000);
-  const browser = ConsoleBrowser.ofTheseTests();
+  const browser = ConsoleBrowser.forSuite();
 
   it(`can be used within ${INTERACTIVE_MS} ms, median of ${ROUNDS}`, async () => {
     const person = await browser.person();

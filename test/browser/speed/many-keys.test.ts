@@ -12,7 +12,7 @@ const MOST_ROWS = 80;
 
 describe('console: many keys', function () {
   this.timeout(60_000);
-  const browser = ConsoleBrowser.ofTheseTests();
+  const browser = ConsoleBrowser.forSuite();
   let id = '';
 
   before(async () => {

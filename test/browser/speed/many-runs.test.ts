@@ -19,7 +19,7 @@ describe('console: many runs', function () {
     await browser.start(FLOW_ENVIRONMENT);
     flows = await FlowsStand.start(browser.process.addresses.queue as string);
   });
-  afterEach(() => browser.allIsWell());
+  afterEach(() => browser.closePages());
   after(async () => {
     await flows.end();
     await browser.end();

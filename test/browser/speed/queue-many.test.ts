@@ -27,7 +27,7 @@ describe('console: many messages', function () {
       expect(messages).to.have.length(1);
     });
   });
-  afterEach(() => stand.allIsWell());
+  afterEach(() => stand.closePages());
   after(() => stand.end());
 
   for (const [list, from, link] of [

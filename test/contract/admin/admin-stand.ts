@@ -151,7 +151,7 @@ export class AdminStand extends ManagementHarness {
   readonly #open: ReadStream[] = [];
   #waiting = 0;
 
-  wished(...wish: string[]): string | undefined {
+  recordAction(...wish: string[]): string | undefined {
     if (this.wishRefusal === undefined) this.wishes.push(wish);
     return this.wishRefusal;
   }
@@ -181,9 +181,9 @@ export class AdminStand extends ManagementHarness {
       sealing: () => this.sealing,
       publicUrls: { search: 'https://console.example' },
       steering: {
-        drain: async (process, by) => this.wished(process, 'drain', by),
-        undrain: async (process, by) => void this.wished(process, 'undrain', by),
-        move: async (shard, process, by) => this.wished(shard, process ?? 'anywhere', by),
+        drain: async (process, by) => this.recordAction(process, 'drain', by),
+        undrain: async (process, by) => void this.recordAction(process, 'undrain', by),
+        move: async (shard, process, by) => this.recordAction(shard, process ?? 'anywhere', by),
       },
       audit: this.audit,
       gateway: this.gateway,
@@ -225,7 +225,7 @@ export class AdminStand extends ManagementHarness {
   }
 
   /** Resolves when every open request is answered or closed by its client. */
-  async nobodyWaits(): Promise<void> {
+  async allAnswered(): Promise<void> {
     await eventually(() => expect(this.#waiting).to.equal(0));
   }
 

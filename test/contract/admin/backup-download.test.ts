@@ -58,8 +58,8 @@ describe('GET /v2/admin/databases/:id/backups/:id as a file', () => {
     expect(await refused(path('nonsense'))).to.deep.equal([404, 'backup not found']);
     expect(await refused(path(backup, other))).to.deep.equal([404, 'backup not found']);
     expect(await refused(path(backup, 'nonsense'))).to.deep.equal([404, 'database not found']);
-    const nobody = await stand.call('GET', path(), { as: null });
-    expect(nobody.status).to.equal(401);
+    const anonymous = await stand.call('GET', path(), { as: null });
+    expect(anonymous.status).to.equal(401);
   });
 
   it(`serves ${ADMIN_DOWNLOADS.ofAccount} downloads of an account in parallel, and answers 503 to another`, async () => {
@@ -86,7 +86,7 @@ describe('GET /v2/admin/databases/:id/backups/:id as a file', () => {
     stalled.response.pause();
     await eventually(() => {
       stand.time.advance(DOWNLOAD_STALL_MS);
-      return stand.nobodyWaits();
+      return stand.allAnswered();
     });
     stalled.response.resume();
     await eventually(() => expect(stalled.isEnded).to.equal(true));

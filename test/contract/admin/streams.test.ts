@@ -176,7 +176,7 @@ describe("event streams of the operators' API", () => {
     await asked;
     abort.abort();
     expect(await call).to.equal('gone');
-    await stand.nobodyWaits();
+    await stand.allAnswered();
     go();
     await eventually(() => expect([stand.audit.underWay, stand.time.pendingCount]).to.deep.equal([0, 0]));
   });
@@ -212,7 +212,7 @@ describe("event streams of the operators' API", () => {
     stand.isDraining = true;
     await tick(() => expect(read.isEnded).to.equal(true));
     await eventually(() => expect(stand.audit.underWay).to.equal(0));
-    await stand.nobodyWaits();
+    await stand.allAnswered();
   });
 
   it('a verification waits for a slow reader, who receives every event', async () => {

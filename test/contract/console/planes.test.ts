@@ -185,11 +185,11 @@ describe('/console/api: planes', () => {
 
   it('a request without a session, without its header or from another site is refused', async () => {
     const path = `/console/api/kv/${database.id}`;
-    const nobody = await stand.call('POST', path, { as: null, body: [['GET', 'a']] });
+    const anonymous = await stand.call('POST', path, { as: null, body: [['GET', 'a']] });
     const byKey = await stand.call('POST', path, { body: [['GET', 'a']] });
     const bare = await stand.call('POST', path, { as: null, body: [], headers: { cookie: owner.cookie } });
     const foreign = await stand.asPage(owner, 'POST', path, [], { origin: 'https://evil.example' });
-    expect([nobody, byKey, bare, foreign].map(({ status }) => status)).to.deep.equal([401, 401, 403, 403]);
+    expect([anonymous, byKey, bare, foreign].map(({ status }) => status)).to.deep.equal([401, 401, 403, 403]);
     expect(stand.passed).to.have.length(0);
   });
 

@@ -38,7 +38,7 @@ const KEY = 'mrk_key-of-the-tests-0123456789';
 const MEBIBYTE = 1024 * 1024;
 
 /** Operations that only the operator of the nats-servers may do, with any tool. */
-const NOBODYS = ['$JS.API.STREAM.DELETE.KV_0', '$JS.API.STREAM.UPDATE.KV_0', '$SYS.REQ.SERVER.N.RELOAD', 'elsewhere'];
+const DENIED = ['$JS.API.STREAM.DELETE.KV_0', '$JS.API.STREAM.UPDATE.KV_0', '$SYS.REQ.SERVER.N.RELOAD', 'elsewhere'];
 const JOURNALS = ['millrace.log.KV_0', 'millrace.log.QUEUE_0', 'millrace.log.CONTROL'];
 const PURGES = ['$JS.API.STREAM.PURGE.KV_0', '$JS.API.STREAM.PURGE.CONTROL', '$JS.API.STREAM.PURGE.KV_leases'];
 const LEASES = ['$KV.leases.KV_0', '$KV.layout.cluster'];
@@ -156,7 +156,7 @@ describe('users of the nats-servers, one for each role', function () {
   for (const user of USERS) {
     it(`refuse ${user} to publish on other roles' subjects (NRI1, NRI2)`, async () => {
       const connection = await connected(user);
-      for (const subject of [...NOBODYS, ...UNPUBLISHED[user]]) {
+      for (const subject of [...DENIED, ...UNPUBLISHED[user]]) {
         if (user === 'system' && subject.startsWith('$SYS')) continue;
         const refused = refusalOn(connection, 'publish', subject);
         connection.publish(subject, 'x');

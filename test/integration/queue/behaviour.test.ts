@@ -8,7 +8,7 @@ import { QUEUE_TOKEN, QueueProcess, SIGNING_KEYS } from '../../support/queue-pro
 import type { SinkCall } from '../../support/queue-sink.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
-const NOBODY = 'http://127.0.0.1:9/nobody';
+const UNREACHABLE = 'http://127.0.0.1:9/nobody';
 const EVERY_MINUTE = '* * * * *';
 /** e^2.5 seconds. */
 const FIRST_BACKOFF_MS = 12_182;
@@ -157,7 +157,7 @@ describe('deliveries of the queue', function () {
   describe('the time of a call', () => {
     it('is the Not-Before instant, even with a Delay header', async () => {
       const at = Math.floor(Date.now() / 1000) + 3600;
-      const id = await publish(NOBODY, { 'Svc-Not-Before': String(at), 'Svc-Delay': '5d' });
+      const id = await publish(UNREACHABLE, { 'Svc-Not-Before': String(at), 'Svc-Delay': '5d' });
       expect((await messageOf(id)).notBefore).to.equal(at * 1000);
       await queue.delete(`/v2/messages/${id}`);
     });
@@ -253,7 +253,7 @@ describe('deliveries of the queue', function () {
 
     it('have status 0 when there was no response', async () => {
       const [after, failed] = [queue.sink.path('after'), queue.sink.path('failed')];
-      const id = await publish(NOBODY, {
+      const id = await publish(UNREACHABLE, {
         'Svc-Retries': '0',
         'Svc-Callback': queue.sink.url(after),
         'Svc-Failure-Callback': queue.sink.url(failed),
@@ -276,14 +276,14 @@ describe('deliveries of the queue', function () {
     it('that fail go to the DLQ', async () => {
       const label = 'of-a-callback';
       await publish(queue.sink.url(queue.sink.path()), {
-        'Svc-Callback': NOBODY,
+        'Svc-Callback': UNREACHABLE,
         'Svc-Callback-Retries': '0',
         'Svc-Callback-Label': label,
       });
       await eventually(async () => {
         const { json } = await queue.get(`/v2/dlq?label=${label}`);
         const [entry] = (json as { messages: Record<string, unknown>[] }).messages;
-        expect(entry).to.include({ url: NOBODY });
+        expect(entry).to.include({ url: UNREACHABLE });
       });
     });
   });
@@ -314,7 +314,7 @@ describe('deliveries of the queue', function () {
       const [after, second] = [queue.sink.path('after'), queue.sink.path('second')];
       queue.sink.hold(after);
       const headers = { 'Svc-Retries': '0', 'Svc-Failure-Callback': queue.sink.url(after) };
-      await queue.deadLetterOf(await enqueue('failing', NOBODY, headers));
+      await queue.deadLetterOf(await enqueue('failing', UNREACHABLE, headers));
       await enqueue('failing', queue.sink.url(second));
       await queue.sink.call(after);
       await fence();
@@ -455,7 +455,7 @@ describe('deliveries of the queue', function () {
       const id = await publish(url, headers, 'secret-body');
       const { dlqId } = await queue.deadLetterOf(id);
       const schedule = { ...headers, 'Svc-Cron': '@yearly', 'Svc-Schedule-Id': 'redacted' };
-      await queue.post(`/v2/schedules/${NOBODY}`, { headers: schedule, body: 'secret-body' });
+      await queue.post(`/v2/schedules/${UNREACHABLE}`, { headers: schedule, body: 'secret-body' });
       const again = await queue.post(`/v2/dlq/retry/${dlqId}`, { headers: { 'Svc-Delay': '1s' } });
       const { messageId } = again.json as { messageId: string };
       const dead = await publish(url.replace(path, queue.sink.path('other')), headers, 'secret-body');
@@ -492,7 +492,7 @@ describe('deliveries of the queue', function () {
         'Svc-Forward-X-Secret': 'secret-header',
         'Svc-Retries': '0',
       };
-      const { dlqId, messageId } = await queue.deadLetterOf(await publish(NOBODY, headers, 'secret-body'));
+      const { dlqId, messageId } = await queue.deadLetterOf(await publish(UNREACHABLE, headers, 'secret-body'));
       for (const target of [`/v2/dlq/${dlqId}`, `/v2/dlq?messageId=${messageId}`]) {
         const { text } = await queue.get(target);
         expect(text)
@@ -507,7 +507,7 @@ describe('deliveries of the queue', function () {
   describe('a schedule', () => {
     it('with a time zone runs at its local time, through all clock changes', async () => {
       const headers = { 'Svc-Cron': 'CRON_TZ=America/New_York 30 2 * * *', 'Svc-Schedule-Id': 'zoned' };
-      await queue.post(`/v2/schedules/${NOBODY}`, { headers });
+      await queue.post(`/v2/schedules/${UNREACHABLE}`, { headers });
       const { nextScheduleTime } = (await queue.get('/v2/schedules/zoned')).json as { nextScheduleTime: number };
       const options = { timeZone: 'America/New_York', hour: '2-digit', minute: '2-digit', hour12: false } as const;
       expect(new Intl.DateTimeFormat('en-GB', options).format(nextScheduleTime)).to.be.oneOf(['02:30', '03:00']);

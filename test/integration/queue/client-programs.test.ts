@@ -22,7 +22,7 @@ const text = (base64: string) => Buffer.from(base64, 'base64').toString();
 
 const ARRANGEMENTS = [
   ['one process', QueueProcess.start],
-  ['an owner of the queue and an edge', QueueProcess.startApart],
+  ['an owner of the queue and an edge', QueueProcess.startWithRemoteOwner],
 ] as const;
 
 for (const [arrangement, start] of ARRANGEMENTS)

@@ -11,7 +11,7 @@ import {
 import { QueueProcess } from '../../support/queue-process.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
-const NOBODY = 'http://127.0.0.1:9/nobody';
+const UNREACHABLE = 'http://127.0.0.1:9/nobody';
 const DELAYED = { 'Svc-Delay': '1d' };
 const UNKNOWN_DLQ_ID = '1700000000000-1';
 
@@ -40,7 +40,7 @@ describe('routes of the DLQ and the logs', function () {
     const storyOf = async (id: string) => expectAnswer<Story>(await queue.get(`/v2/messages/${id}/story`), 200);
 
     it('shows the attempts of a waiting, a delivered and a failed message', async () => {
-      const waiting = await storyOf(await queue.publish(NOBODY, { headers: DELAYED, body: 'later' }));
+      const waiting = await storyOf(await queue.publish(UNREACHABLE, { headers: DELAYED, body: 'later' }));
       expect([waiting.state, waiting.isUnderWay, waiting.attempts]).to.deep.equal(['CREATED', true, []]);
       expect(waiting.message.body).to.equal('later');
       expect(waiting.nextDeliveryTime).to.be.greaterThan(Date.now());
@@ -247,7 +247,7 @@ describe('routes of the DLQ and the logs', function () {
     });
 
     it('accept both spellings of a cancellation, and several states', async () => {
-      const id = await queue.publish(NOBODY, { headers: DELAYED });
+      const id = await queue.publish(UNREACHABLE, { headers: DELAYED });
       await queue.delete(`/v2/messages/${id}`);
       await queue.eventsOf(id, 'CANCELED');
       for (const state of ['CANCELED', 'CANCELLED', 'canceled', 'DELIVERED,CANCELED', 'DELIVERED&state=CANCELED']) {

@@ -7,7 +7,7 @@ import { expectAnswer } from '../../support/queue-answers.js';
 import { QueueProcess } from '../../support/queue-process.js';
 import { selfSignedCertificate } from '../../support/self-signed-certificate.js';
 
-const NOBODY = 'http://127.0.0.1:9/nobody';
+const UNREACHABLE = 'http://127.0.0.1:9/nobody';
 
 describe('the queue endpoint on a network', function () {
   this.timeout(60_000);
@@ -45,7 +45,7 @@ describe('the queue endpoint on a network', function () {
       const named = forwarded === undefined ? {} : { 'X-Forwarded-For': forwarded };
       await queue.publish(queue.sink.url(path), { headers: named });
       expect((await queue.sink.call(path)).headers).to.include({ 'upstash-caller-ip': wanted });
-      const id = await queue.publish(NOBODY, { headers: { ...named, 'Svc-Delay': '1h' } });
+      const id = await queue.publish(UNREACHABLE, { headers: { ...named, 'Svc-Delay': '1h' } });
       const message = expectAnswer(await queue.get(`/v2/messages/${id}`), 200);
       expect(message).to.include({ callerIP: wanted, callerIp: wanted });
       const cancelled = await queue.delete(`/v2/messages?callerIp=${wanted}`);

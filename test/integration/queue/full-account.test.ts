@@ -7,7 +7,7 @@ import { expectAnswer, expectDone } from '../../support/queue-answers.js';
 import { QueueProcess, type RawAnswer, refusalOf } from '../../support/queue-process.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
-const NOBODY = 'http://127.0.0.1:9/nobody';
+const UNREACHABLE = 'http://127.0.0.1:9/nobody';
 const DELAYED = { 'Svc-Delay': '1d' };
 const MAX_MESSAGES = 3;
 const LARGE = 'x'.repeat(60_000);
@@ -23,11 +23,11 @@ describe('an account that is full', function () {
 
   before(async () => {
     const { sink } = queue;
-    const endpoints = [{ url: NOBODY, name: 'one' }];
+    const endpoints = [{ url: UNREACHABLE, name: 'one' }];
     expectDone(await queue.post('/v2/topics/team/endpoints', { body: { endpoints } }));
     expectDone(await queue.post('/v2/queues', { body: { queueName: 'line', parallelism: 1, paused: true } }));
-    expectAnswer(await queue.post(`/v2/publish/${NOBODY}`, { headers: DELAYED, body: LARGE }), 200);
-    expectAnswer(await queue.post(`/v2/publish/${NOBODY}`, { headers: DELAYED }), 200);
+    expectAnswer(await queue.post(`/v2/publish/${UNREACHABLE}`, { headers: DELAYED, body: LARGE }), 200);
+    expectAnswer(await queue.post(`/v2/publish/${UNREACHABLE}`, { headers: DELAYED }), 200);
     expectAnswer(await queue.post(`/v2/enqueue/line/${sink.url('/held')}`, { body: 'accepted' }), 200);
   });
 
@@ -41,11 +41,11 @@ describe('an account that is full', function () {
   }
 
   const calls: Record<string, () => Promise<RawAnswer>> = {
-    'a publish': () => queue.post(`/v2/publish/${NOBODY}`, { body: 'b' }),
+    'a publish': () => queue.post(`/v2/publish/${UNREACHABLE}`, { body: 'b' }),
     'a publish to a group': () => queue.post('/v2/publish/team', { body: 'b' }),
-    'an enqueue': () => queue.post(`/v2/enqueue/line/${NOBODY}`, { body: 'b' }),
-    'a batch': () => queue.post('/v2/batch', { body: [{ destination: NOBODY }, { destination: 'team' }] }),
-    'the trigger of a workflow': () => queue.post(`/v2/trigger/${NOBODY}`, { body: 'b' }),
+    'an enqueue': () => queue.post(`/v2/enqueue/line/${UNREACHABLE}`, { body: 'b' }),
+    'a batch': () => queue.post('/v2/batch', { body: [{ destination: UNREACHABLE }, { destination: 'team' }] }),
+    'the trigger of a workflow': () => queue.post(`/v2/trigger/${UNREACHABLE}`, { body: 'b' }),
   };
   for (const [name, call] of Object.entries(calls)) {
     it(`gets 429 with Retry-After for ${name}`, async () => expectFull(await call()));
@@ -54,18 +54,18 @@ describe('an account that is full', function () {
   it('gets 429 for a schedule with a body above the remaining size', async () => {
     const headers = { 'Svc-Cron': '1 1 1 1 *', 'Svc-Schedule-Id': 'large' };
     const words = /^the messages that are waiting are too large, current limit: 65536 bytes$/;
-    expectFull(await queue.post(`/v2/schedules/${NOBODY}`, { headers, body: LARGE }), words);
-    expectAnswer(await queue.post(`/v2/schedules/${NOBODY}`, { headers, body: 'small' }), 200);
+    expectFull(await queue.post(`/v2/schedules/${UNREACHABLE}`, { headers, body: LARGE }), words);
+    expectAnswer(await queue.post(`/v2/schedules/${UNREACHABLE}`, { headers, body: 'small' }), 200);
   });
 
   it('gets a rate limit error from the published client', async () => {
-    const failure = await refusalOf(() => queue.client.publishJSON({ url: NOBODY, body: 1 }));
+    const failure = await refusalOf(() => queue.client.publishJSON({ url: UNREACHABLE, body: 1 }));
     expect(failure.name).to.equal('QstashRatelimitError');
   });
 
   it('is still full after a crash, is counted in the metrics, and its messages are delivered', async () => {
     await queue.restart('SIGKILL');
-    expectFull(await queue.post(`/v2/publish/${NOBODY}`, { body: 'b' }));
+    expectFull(await queue.post(`/v2/publish/${UNREACHABLE}`, { body: 'b' }));
     await eventually(async () => {
       const text = await (await fetch(`${queue.millrace.metricsUrl}/metrics`)).text();
       expect(text).to.match(/^millrace_queue_messages 3$/m);
@@ -73,7 +73,9 @@ describe('an account that is full', function () {
     });
     expectDone(await queue.post('/v2/queues/line/resume'));
     expect((await queue.sink.call('/held')).body.toString()).to.equal('accepted');
-    await eventually(async () => expectAnswer(await queue.post(`/v2/publish/${NOBODY}`, { headers: DELAYED }), 200));
-    expectFull(await queue.post(`/v2/publish/${NOBODY}`, { body: 'b' }));
+    await eventually(async () =>
+      expectAnswer(await queue.post(`/v2/publish/${UNREACHABLE}`, { headers: DELAYED }), 200),
+    );
+    expectFull(await queue.post(`/v2/publish/${UNREACHABLE}`, { body: 'b' }));
   });
 });

@@ -9,7 +9,7 @@ import { QueueProcess, type RawAnswer } from '../../support/queue-process.js';
 import { QueueTenant } from '../../support/queue-tenant.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
-const NOBODY = 'http://127.0.0.1:9/nobody';
+const UNREACHABLE = 'http://127.0.0.1:9/nobody';
 const BATCH = 1000;
 /** At three hundred bytes each, the heap of the process has no room for this many. */
 const MOST = 1_000_000;
@@ -51,7 +51,7 @@ describe('a process that one account fills with messages', function () {
   };
 
   it('refuses it after 100,000 or more small messages, and accepts messages of others', async () => {
-    accepted = await fill(() => ({ destination: NOBODY, headers: { 'Svc-Delay': '1d' }, body: 'b' }));
+    accepted = await fill(() => ({ destination: UNREACHABLE, headers: { 'Svc-Delay': '1d' }, body: 'b' }));
     expect(accepted).to.be.within(100_000, 400_000);
     await second.keepPace({ count: 20, everyMs: 10 });
     await eventually(async () => expect(await waiting()).to.equal(accepted));
@@ -59,18 +59,18 @@ describe('a process that one account fills with messages', function () {
 
   it('is as full after a kill, and accepts messages again once it is emptied', async () => {
     await queue.restart('SIGKILL');
-    expectNoRoom(await first.request('POST', '/v2/batch', { body: Array(BATCH).fill({ destination: NOBODY }) }));
+    expectNoRoom(await first.request('POST', '/v2/batch', { body: Array(BATCH).fill({ destination: UNREACHABLE }) }));
     await second.keepPace({ count: 20, everyMs: 10 });
     // A message of the second tenant may still wait when the gauge is updated.
     await eventually(async () => expect(await waiting()).to.equal(accepted));
     expectAnswer(await first.request('DELETE', '/v2/messages'), 200);
     await eventually(async () => expect(await waiting()).to.equal(0));
-    await first.publish(NOBODY, { headers: { 'Svc-Delay': '1d' } });
+    await first.publish(UNREACHABLE, { headers: { 'Svc-Delay': '1d' } });
   });
 
   it('refuses it earlier when each message has its own headers', async () => {
     const larger = await fill((number) => ({
-      destination: NOBODY,
+      destination: UNREACHABLE,
       headers: { 'Svc-Delay': '1d', 'Svc-Forward-X-Own': `${number} ${'x'.repeat(1000)}` },
     }));
     expect(larger).to.be.within(8_000, 30_000);

@@ -4,7 +4,7 @@ import { eventually } from '../../support/eventually.js';
 import { QUEUE_TOKEN, QueueProcess, type RawAnswer, refusalOf } from '../../support/queue-process.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
-const NOBODY = 'http://127.0.0.1:9/nobody';
+const UNREACHABLE = 'http://127.0.0.1:9/nobody';
 const DELAYED = { 'Svc-Delay': '1d' };
 /** In force for all tests. */
 const SMALL = [
@@ -47,7 +47,7 @@ describe('limits of an account', function () {
   }
 
   const publish = (headers: Record<string, string> = DELAYED, body: string | Buffer = 'b') =>
-    queue.post(`/v2/publish/${NOBODY}`, { headers, body });
+    queue.post(`/v2/publish/${UNREACHABLE}`, { headers, body });
   const names = ({ headers }: RawAnswer) => Object.keys(headers).filter((name) => name.includes('ratelimit'));
 
   it('messages a day: rate limit headers above the soft limit, 429 at the hard limit', async () => {
@@ -64,9 +64,9 @@ describe('limits of an account', function () {
     const midnight = Number(refused.headers['ratelimit-reset']);
     expect(midnight % 86_400).to.equal(0);
     expect(midnight * 1000 - Date.now()).to.be.within(0, 86_400_000);
-    const failure = await refusalOf(() => queue.client.publishJSON({ url: NOBODY, body: 1 }));
+    const failure = await refusalOf(() => queue.client.publishJSON({ url: UNREACHABLE, body: 1 }));
     expect(failure.name).to.equal('QstashDailyRatelimitError');
-    expectRefused(await queue.post('/v2/batch', { body: [{ destination: NOBODY }] }), 429, /maxMessagesPerDay/);
+    expectRefused(await queue.post('/v2/batch', { body: [{ destination: UNREACHABLE }] }), 429, /maxMessagesPerDay/);
   });
 
   it('monthly budget: 429 for a message beyond it', async () => {
@@ -100,11 +100,11 @@ describe('limits of an account', function () {
     expect((await publish(DELAYED, fits)).status).to.equal(200);
     const words = /body is too large, current limit: 2000 bytes/;
     expectRefused(await publish(DELAYED, tooLong), 413, words);
-    expectRefused(await queue.post(`/v2/enqueue/q/${NOBODY}`, { body: tooLong }), 413, words);
-    const batch = [{ destination: NOBODY, body: tooLong.toString(), headers: DELAYED }];
+    expectRefused(await queue.post(`/v2/enqueue/q/${UNREACHABLE}`, { body: tooLong }), 413, words);
+    const batch = [{ destination: UNREACHABLE, body: tooLong.toString(), headers: DELAYED }];
     expectRefused(await queue.post('/v2/batch', { body: batch }), 413, words);
     const headers = { 'Svc-Cron': '@yearly' };
-    expectRefused(await queue.post(`/v2/schedules/${NOBODY}`, { headers, body: tooLong }), 413, words);
+    expectRefused(await queue.post(`/v2/schedules/${UNREACHABLE}`, { headers, body: tooLong }), 413, words);
   });
 
   it('message size: a callback has that many bytes of each body, and bodyTruncated when there were more', async () => {
@@ -123,7 +123,7 @@ describe('limits of an account', function () {
     const set = (queueName: string, parallelism = 1) => queue.post('/v2/queues', { body: { queueName, parallelism } });
     expect((await set('kept')).status).to.equal(200);
     expectRefused(await set('one-more'), 412, /^quota maxQueues exceeded, current limit: 1$/);
-    expectRefused(await queue.post(`/v2/enqueue/one-more/${NOBODY}`), 412, /^quota maxQueues exceeded/);
+    expectRefused(await queue.post(`/v2/enqueue/one-more/${UNREACHABLE}`), 412, /^quota maxQueues exceeded/);
     expect((await set('kept', 4)).status).to.equal(200);
     expectRefused(await set('kept', 5), 412, /^quota maxParallelism exceeded, current limit: 4$/);
   });
@@ -131,15 +131,15 @@ describe('limits of an account', function () {
   it('groups and endpoints: 412 for one too many', async () => {
     const add = (name: string, ...urls: string[]) =>
       queue.post(`/v2/topics/${name}/endpoints`, { body: { endpoints: urls.map((url) => ({ url })) } });
-    expect((await add('kept', `${NOBODY}/1`, `${NOBODY}/2`)).status).to.equal(200);
-    expectRefused(await add('kept', `${NOBODY}/3`), 412, /current limit: 2/);
-    expectRefused(await add('one-more', NOBODY), 412, /current limit: 1/);
-    expect((await add('kept', `${NOBODY}/1`)).status).to.equal(200);
+    expect((await add('kept', `${UNREACHABLE}/1`, `${UNREACHABLE}/2`)).status).to.equal(200);
+    expectRefused(await add('kept', `${UNREACHABLE}/3`), 412, /current limit: 2/);
+    expectRefused(await add('one-more', UNREACHABLE), 412, /current limit: 1/);
+    expect((await add('kept', `${UNREACHABLE}/1`)).status).to.equal(200);
   });
 
   it('schedules: 412 for one too many; existing ones may be replaced', async () => {
     const make = (id: string) =>
-      queue.post(`/v2/schedules/${NOBODY}`, { headers: { 'Svc-Cron': '@yearly', 'Svc-Schedule-Id': id } });
+      queue.post(`/v2/schedules/${UNREACHABLE}`, { headers: { 'Svc-Cron': '@yearly', 'Svc-Schedule-Id': id } });
     expect((await make('kept')).status).to.equal(200);
     expectRefused(await make('one-more'), 412, /current limit: 1/);
     expect((await make('kept')).status).to.equal(200);
@@ -148,9 +148,9 @@ describe('limits of an account', function () {
   it('retries and delay: 400 above the limit, also for a callback; the default is at most the limit', async () => {
     expectRefused(await publish({ 'Svc-Retries': '2' }), 400, /^quota maxRetries exceeded, current limit: 1$/);
     expectRefused(await publish({ 'Svc-Delay': '86401s' }), 400, /^quota maxDelay exceeded, current limit: 86400$/);
-    const callback = { 'Svc-Callback': NOBODY, 'Svc-Callback-Retries': '2' };
+    const callback = { 'Svc-Callback': UNREACHABLE, 'Svc-Callback-Retries': '2' };
     expectRefused(await publish(callback), 400, /^quota maxRetries exceeded/);
-    const id = await queue.publish(NOBODY, { headers: { 'Svc-Delay': '86400s' } });
+    const id = await queue.publish(UNREACHABLE, { headers: { 'Svc-Delay': '86400s' } });
     expect((await queue.get(`/v2/messages/${id}`)).json).to.include({ maxRetries: 1 });
   });
 
@@ -167,7 +167,7 @@ describe('limits of an account', function () {
   it('DLQ entries: the oldest are removed above the limit, and all after the retention', async () => {
     const dead: string[] = [];
     for (let n = 0; n < 3; n += 1) {
-      const id = await queue.publish(NOBODY, { headers: { 'Svc-Retries': '0', 'Svc-Label': 'leaving' } });
+      const id = await queue.publish(UNREACHABLE, { headers: { 'Svc-Retries': '0', 'Svc-Label': 'leaving' } });
       dead.push((await queue.deadLetterOf(id)).dlqId);
     }
     const listed = async () => {
@@ -181,7 +181,7 @@ describe('limits of an account', function () {
 
   it('events in the log: the oldest are removed above the limit, and with 0 none are kept', async () => {
     const ids: string[] = [];
-    for (let n = 0; n < 4; n += 1) ids.push(await queue.publish(NOBODY, { headers: { 'Svc-Delay': '1d' } }));
+    for (let n = 0; n < 4; n += 1) ids.push(await queue.publish(UNREACHABLE, { headers: { 'Svc-Delay': '1d' } }));
     const logged = async () => {
       const { json } = await queue.get('/v2/events?order=earliestFirst&count=1000');
       return (json as { events: { messageId: string }[] }).events.map(({ messageId }) => messageId);
@@ -192,7 +192,7 @@ describe('limits of an account', function () {
     await limit('maxEvents=0');
     await eventually(async () => expect(await logged()).to.deep.equal([]));
     await limit('maxEvents=1000000');
-    const id = await queue.publish(NOBODY, { headers: { 'Svc-Delay': '1d' } });
+    const id = await queue.publish(UNREACHABLE, { headers: { 'Svc-Delay': '1d' } });
     await eventually(async () => expect(await logged()).to.deep.equal([id]));
   });
 

@@ -35,7 +35,7 @@ const PACE = { count: 60, everyMs: 25 };
 const AGAIN = { timeoutMs: 30_000, everyMs: 250 };
 /** Deliveries that fail and are retried soon, for longer than a test takes. */
 const RESTLESS = { 'svc-retries': '100', 'svc-retry-delay': '200' };
-const NOBODY = 'http://127.0.0.1:9/nobody';
+const UNREACHABLE = 'http://127.0.0.1:9/nobody';
 
 describe('neighbours in one process', function () {
   this.timeout(120_000);
@@ -175,7 +175,7 @@ describe('neighbours in one process', function () {
     const hard: readonly [body: string, status: number, words: RegExp][] = [
       ['['.repeat(15_000_000), 400, /nested deeper than 64 levels/],
       [`[${'{},'.repeat(5_000_000)}{}]`, 400, /^message 0: destination must be/],
-      [`[{"destination":"${NOBODY}","headers":{${members}}}]`, 400, /more than 1024 values/],
+      [`[{"destination":"${UNREACHABLE}","headers":{${members}}}]`, 400, /more than 1024 values/],
       [`["${'\\"'.repeat(7_500_000)}"]`, 413, /too large/],
       [`[${'"",'.repeat(5_000_000)}""]`, 400, /^message 0: /],
     ];
@@ -222,7 +222,7 @@ describe('neighbours in one process', function () {
     it('is refused, delivers no message, keeps its messages and continues in order, without an effect on other accounts', async () => {
       const path = sink.path('suspended');
       const count = 50;
-      const refused = () => second.request('POST', `/v2/publish/${NOBODY}`);
+      const refused = () => second.request('POST', `/v2/publish/${UNREACHABLE}`);
       sink.hold(path);
       await second.flood(count, (number) => ({ destination: sink.url(path), queue: 'ordered', body: String(number) }));
       for (let done = 1; done <= 5; done += 1) {
@@ -255,9 +255,9 @@ describe('neighbours in one process', function () {
       await withinASecond([queue.millrace], check);
     }
     const publish = (headers: Record<string, string> = {}, body = 'b') =>
-      second.request('POST', `/v2/publish/${NOBODY}`, { headers: { 'Svc-Delay': '1d', ...headers }, body });
+      second.request('POST', `/v2/publish/${UNREACHABLE}`, { headers: { 'Svc-Delay': '1d', ...headers }, body });
     const expectOther = async () => {
-      const { status, headers } = await first.request('POST', `/v2/publish/${NOBODY}`, {
+      const { status, headers } = await first.request('POST', `/v2/publish/${UNREACHABLE}`, {
         headers: { 'Svc-Delay': '1d', 'Svc-Retries': '9' },
         body: 'bb',
       });

@@ -13,7 +13,7 @@ import { QUEUE_TOKEN, QueueProcess, SIGNING_KEYS } from '../../support/queue-pro
 
 const run = promisify(execFile);
 
-const NOBODY = 'http://127.0.0.1:9/nobody';
+const UNREACHABLE = 'http://127.0.0.1:9/nobody';
 const PIP = ['-m', 'pip', 'install', '--quiet', '--retries', '0', '--timeout', '5', '--disable-pip-version-check'];
 
 /** Ends well, or with the reason. Arguments: the server, the token, a destination. */
@@ -56,7 +56,7 @@ client.schedule.pause(schedule)
 assert client.schedule.get(schedule).paused is True
 client.schedule.delete(schedule)
 
-failing = client.message.publish_json(url="${NOBODY}", retries=0).message_id
+failing = client.message.publish_json(url="${UNREACHABLE}", retries=0).message_id
 dead = eventually(lambda: [m for m in client.dlq.list().messages if m.message_id == failing])
 assert client.dlq.get(dead[0].dlq_id).response_status == 0
 assert client.dlq.delete_many([dead[0].dlq_id]) == 1
@@ -101,14 +101,14 @@ describe('the Python client', function () {
 
   it('sends null for absent members of a batch item', async () => {
     const headers = { 'Upstash-Delay': '1d', 'Upstash-Method': 'POST' };
-    const body = [{ destination: NOBODY, headers, body: null, queue: null }];
+    const body = [{ destination: UNREACHABLE, headers, body: null, queue: null }];
     const [published] = expectAnswer<PublishedRecord[]>(await queue.post('/v2/batch', { body }), 200);
-    expect(published).to.include({ url: NOBODY });
+    expect(published).to.include({ url: UNREACHABLE });
   });
 
   it('cancels by ids in a body, and all messages without filters', async () => {
     const headers = { 'Upstash-Delay': '1d' };
-    const ids = [await queue.publish(NOBODY, { headers }), await queue.publish(NOBODY, { headers })];
+    const ids = [await queue.publish(UNREACHABLE, { headers }), await queue.publish(UNREACHABLE, { headers })];
     const some = await queue.delete('/v2/messages', { body: { messageIds: ids.slice(0, 1) } });
     expect(expectAnswer(some, 200)).to.deep.equal({ cancelled: 1 });
     const all = expectAnswer<{ cancelled: number }>(await queue.delete('/v2/messages'), 200);
@@ -117,7 +117,7 @@ describe('the Python client', function () {
   });
 
   it('deletes DLQ entries by ids in a body', async () => {
-    const id = await queue.publish(NOBODY, { headers: { 'Upstash-Retries': '0' } });
+    const id = await queue.publish(UNREACHABLE, { headers: { 'Upstash-Retries': '0' } });
     const { dlqId } = await queue.deadLetterOf(id);
     const deleted = await queue.delete('/v2/dlq', { body: { dlqIds: [dlqId] } });
     expect(expectAnswer(deleted, 200)).to.deep.equal({ deleted: 1 });
@@ -133,7 +133,7 @@ describe('the Python client', function () {
 
   it('finds all required members in records', async () => {
     const flow = { 'Upstash-Flow-Control-Key': 'python', 'Upstash-Flow-Control-Value': 'rate=23, period=1h30m3s' };
-    const id = await queue.publish(NOBODY, { headers: { 'Upstash-Delay': '1d', ...flow } });
+    const id = await queue.publish(UNREACHABLE, { headers: { 'Upstash-Delay': '1d', ...flow } });
     const message = expectAnswer(await queue.get(`/v2/messages/${id}`), 200);
     expect(message).to.include.keys('messageId', 'url', 'method', 'maxRetries', 'notBefore', 'createdAt', 'callerIP');
     expect(message).to.include({ flowControlKey: 'python', rate: 23, period: 5403 });

@@ -11,7 +11,7 @@ import {
 import { QueueProcess } from '../../support/queue-process.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
-const NOBODY = 'http://127.0.0.1:9/nobody';
+const UNREACHABLE = 'http://127.0.0.1:9/nobody';
 const DELAYED = { 'Svc-Delay': '1d' };
 
 describe('routes of resources', function () {
@@ -72,7 +72,7 @@ describe('routes of resources', function () {
 
     it('shows the age of the oldest message of a queue for each minute of the last hour', async () => {
       expectDone(await queue.post('/v2/queues', { body: { queueName: 'aged', paused: true } }));
-      const { messageId } = expectAnswer<PublishedRecord>(await queue.post(`/v2/enqueue/aged/${NOBODY}`), 200);
+      const { messageId } = expectAnswer<PublishedRecord>(await queue.post(`/v2/enqueue/aged/${UNREACHABLE}`), 200);
       const points = async () =>
         expectAnswer<{ points: { x: number; y: number }[] }>(await queue.get('/v2/queues/aged/backlog'), 200).points;
       await eventually(async () => expect((await points()).at(-1)?.y).to.be.greaterThan(100));
@@ -86,7 +86,7 @@ describe('routes of resources', function () {
 
     it('cancels the waiting messages of a deleted queue', async () => {
       expectDone(await queue.post('/v2/queues', { body: { queueName: 'left', paused: true } }));
-      const { messageId } = expectAnswer<PublishedRecord>(await queue.post(`/v2/enqueue/left/${NOBODY}`), 200);
+      const { messageId } = expectAnswer<PublishedRecord>(await queue.post(`/v2/enqueue/left/${UNREACHABLE}`), 200);
       expectDone(await queue.delete('/v2/queues/left'));
       expectRefused(await queue.get(`/v2/messages/${messageId}`), 404, /not found/);
       expect((await queue.eventsOf(messageId, 'CANCELED')).at(-1)).to.include({ state: 'CANCELED' });
@@ -126,12 +126,12 @@ describe('routes of resources', function () {
     const yearly = { 'Svc-Cron': '@yearly' };
 
     it('creates, shows, lists, pauses, resumes and deletes a schedule', async () => {
-      const made = await queue.post(`/v2/schedules/${NOBODY}?a=1`, { headers: yearly, body: 'b' });
+      const made = await queue.post(`/v2/schedules/${UNREACHABLE}?a=1`, { headers: yearly, body: 'b' });
       const { scheduleId } = expectAnswer<{ scheduleId: string }>(made, 200);
       expect(scheduleId).to.match(/^scd_/);
       const target = `/v2/schedules/${scheduleId}`;
       const record = expectAnswer<object>(await queue.get(target), 200);
-      expect(record).to.include({ scheduleId, cron: '@yearly', destination: `${NOBODY}?a=1`, body: 'b' });
+      expect(record).to.include({ scheduleId, cron: '@yearly', destination: `${UNREACHABLE}?a=1`, body: 'b' });
       expect(expectAnswer<object[]>(await queue.get('/v2/schedules'), 200)).to.deep.include(record);
       for (const method of ['POST', 'PATCH']) {
         for (const [action, isPaused] of [
@@ -149,7 +149,7 @@ describe('routes of resources', function () {
     });
 
     it('creates a schedule for a group and for a queue', async () => {
-      await group('scheduled', NOBODY);
+      await group('scheduled', UNREACHABLE);
       const headers = { ...yearly, 'Svc-Schedule-Id': 'my.own-id_1', 'Svc-Queue-Name': 'scheduled' };
       const made = expectAnswer(await queue.post('/v2/schedules/scheduled', { headers }), 200);
       expect(made).to.deep.equal({ scheduleId: 'my.own-id_1' });
@@ -166,7 +166,7 @@ describe('routes of resources', function () {
       [
         'a schedule without a cron expression',
         'POST',
-        `/v2/schedules/${NOBODY}`,
+        `/v2/schedules/${UNREACHABLE}`,
         {},
         400,
         /^Invalid cron expression.*empty spec string/,
@@ -174,7 +174,7 @@ describe('routes of resources', function () {
       [
         'an invalid cron expression',
         'POST',
-        `/v2/schedules/${NOBODY}`,
+        `/v2/schedules/${UNREACHABLE}`,
         to({ 'Svc-Cron': '61 * * * *' }),
         400,
         /^Invalid cron expression/,
@@ -182,7 +182,7 @@ describe('routes of resources', function () {
       [
         'a timetable with seconds',
         'POST',
-        `/v2/schedules/${NOBODY}`,
+        `/v2/schedules/${UNREACHABLE}`,
         to({ 'Svc-Cron': '* * * * * *' }),
         400,
         /^Invalid cron expression/,
@@ -190,18 +190,32 @@ describe('routes of resources', function () {
       [
         'an unknown zone',
         'POST',
-        `/v2/schedules/${NOBODY}`,
+        `/v2/schedules/${UNREACHABLE}`,
         to({ 'Svc-Cron': 'CRON_TZ=Mars/Base 0 0 * * *' }),
         400,
         /^Invalid cron expression/,
       ],
-      ['a bad id', 'POST', `/v2/schedules/${NOBODY}`, to({ ...yearly, 'Svc-Schedule-Id': 'a b' }), 400, /schedule/i],
-      ['a bad queue', 'POST', `/v2/schedules/${NOBODY}`, to({ ...yearly, 'Svc-Queue-Name': 'a b' }), 400, /queue/i],
+      [
+        'a bad id',
+        'POST',
+        `/v2/schedules/${UNREACHABLE}`,
+        to({ ...yearly, 'Svc-Schedule-Id': 'a b' }),
+        400,
+        /schedule/i,
+      ],
+      [
+        'a bad queue',
+        'POST',
+        `/v2/schedules/${UNREACHABLE}`,
+        to({ ...yearly, 'Svc-Queue-Name': 'a b' }),
+        400,
+        /queue/i,
+      ],
       ['an unknown group', 'POST', '/v2/schedules/nobodys-group', to(yearly), 400, /invalid scheme/],
       [
         'too many retries',
         'POST',
-        `/v2/schedules/${NOBODY}`,
+        `/v2/schedules/${UNREACHABLE}`,
         to({ ...yearly, 'Svc-Retries': '101' }),
         400,
         /quota maxRetries/,
@@ -245,7 +259,7 @@ describe('routes of resources', function () {
         'endpoints removed from an unknown group',
         'DELETE',
         '/v2/topics/unknown/endpoints',
-        { body: { endpoints: [{ url: NOBODY }] } },
+        { body: { endpoints: [{ url: UNREACHABLE }] } },
         404,
         /not found/,
       ],
@@ -254,7 +268,7 @@ describe('routes of resources', function () {
         'a bad name',
         'POST',
         '/v2/topics/a%20b/endpoints',
-        { body: { endpoints: [{ url: NOBODY }] } },
+        { body: { endpoints: [{ url: UNREACHABLE }] } },
         400,
         /URL group name/,
       ],
@@ -295,7 +309,7 @@ describe('routes of resources', function () {
     ]);
 
     it('answers 400 to invalid default headers', async () => {
-      await group('bad-defaults', NOBODY);
+      await group('bad-defaults', UNREACHABLE);
       const body = { headers: { 'Svc-Retries': 'many' } };
       expectRefused(await queue.patch('/v2/topics/bad-defaults', { body }), 400, /retries/i);
     });
@@ -305,7 +319,7 @@ describe('routes of resources', function () {
     const flow = (key: string, value: string) => ({ 'Svc-Flow-Control-Key': key, 'Svc-Flow-Control-Value': value });
 
     it('shows, lists and searches keys', async () => {
-      await queue.publish(NOBODY, { headers: { ...DELAYED, ...flow('routed/one', 'rate=5, period=1m') } });
+      await queue.publish(UNREACHABLE, { headers: { ...DELAYED, ...flow('routed/one', 'rate=5, period=1m') } });
       const record = expectAnswer<object>(await queue.get('/v2/flowControl/routed%2Fone'), 200);
       expect(record).to.include({ flowControlKey: 'routed/one', rateMax: 5, ratePeriod: 60, waitListSize: 0 });
       const listed = async (query: string) =>
@@ -318,7 +332,7 @@ describe('routes of resources', function () {
     });
 
     it('pauses, resumes, pins, unpins and resets a key', async () => {
-      await queue.publish(NOBODY, { headers: { ...DELAYED, ...flow('handled', 'parallelism=3') } });
+      await queue.publish(UNREACHABLE, { headers: { ...DELAYED, ...flow('handled', 'parallelism=3') } });
       const shown = async (action: string) => {
         expectDone(await queue.post(`/v2/flowControl/handled/${action}`));
         return expectAnswer(await queue.get('/v2/flowControl/handled'), 200);

@@ -10,7 +10,7 @@ import {
 import { QUEUE_READONLY_TOKEN, QUEUE_TOKEN, QueueProcess } from '../../support/queue-process.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
-const NOBODY = 'http://127.0.0.1:9/nobody';
+const UNREACHABLE = 'http://127.0.0.1:9/nobody';
 const DELAYED = { 'Svc-Delay': '1d' };
 const UNKNOWN_DLQ_ID = '1700000000000-1';
 
@@ -53,8 +53,8 @@ describe('routes of messages', function () {
       const reads = ['queues', 'topics', 'schedules', 'dlq', 'events', 'logs', 'flowControl', 'globalParallelism'];
       for (const path of reads) expectAnswer(await queue.get(`/v2/${path}`, { token }), 200);
       const changes: [string, string][] = [
-        ['POST', `/v2/publish/${NOBODY}`],
-        ['POST', `/v2/enqueue/q/${NOBODY}`],
+        ['POST', `/v2/publish/${UNREACHABLE}`],
+        ['POST', `/v2/enqueue/q/${UNREACHABLE}`],
         ['POST', '/v2/batch'],
         ['DELETE', '/v2/messages/msg_1'],
         ['DELETE', '/v2/messages'],
@@ -65,7 +65,7 @@ describe('routes of messages', function () {
         ['DELETE', '/v2/topics/t/endpoints'],
         ['PATCH', '/v2/topics/t'],
         ['DELETE', '/v2/topics/t'],
-        ['POST', `/v2/schedules/${NOBODY}`],
+        ['POST', `/v2/schedules/${UNREACHABLE}`],
         ['PATCH', '/v2/schedules/s/pause'],
         ['DELETE', '/v2/schedules/s'],
         ['DELETE', '/v2/dlq'],
@@ -132,12 +132,12 @@ describe('routes of messages', function () {
       ['no destination', 'POST', '/v2/publish/', {}, 400, /invalid destination url/],
       ['a destination without a host', 'POST', '/v2/publish/http://', {}, 400, /invalid destination url/],
       ['the language model', 'POST', '/v2/publish/api/llm', {}, 400, /not available/],
-      ['another method', 'GET', `/v2/publish/${NOBODY}`, {}, 405, /method is not allowed/],
-      ['no token', 'POST', `/v2/publish/${NOBODY}`, { token: null }, 401, /invalid token/],
+      ['another method', 'GET', `/v2/publish/${UNREACHABLE}`, {}, 405, /method is not allowed/],
+      ['no token', 'POST', `/v2/publish/${UNREACHABLE}`, { token: null }, 401, /invalid token/],
       [
         'too many retries',
         'POST',
-        `/v2/publish/${NOBODY}`,
+        `/v2/publish/${UNREACHABLE}`,
         to({ 'Svc-Retries': '101' }),
         400,
         /^quota maxRetries exceeded, current limit: 100$/,
@@ -145,7 +145,7 @@ describe('routes of messages', function () {
       [
         'too long a delay',
         'POST',
-        `/v2/publish/${NOBODY}`,
+        `/v2/publish/${UNREACHABLE}`,
         to({ 'Svc-Delay': '366d' }),
         400,
         /^quota maxDelay exceeded, current limit: 31536000$/,
@@ -153,7 +153,7 @@ describe('routes of messages', function () {
       [
         'a colon in a deduplication id',
         'POST',
-        `/v2/publish/${NOBODY}`,
+        `/v2/publish/${UNREACHABLE}`,
         to({ 'Svc-Deduplication-Id': 'a:b' }),
         400,
         /^DeduplicationId cannot contain ':'$/,
@@ -161,7 +161,7 @@ describe('routes of messages', function () {
       [
         'a callback that is no URL',
         'POST',
-        `/v2/publish/${NOBODY}`,
+        `/v2/publish/${UNREACHABLE}`,
         to({ 'Svc-Callback': 'nowhere' }),
         400,
         /invalid callback url/,
@@ -169,17 +169,17 @@ describe('routes of messages', function () {
       [
         'a failure callback that is no URL',
         'POST',
-        `/v2/publish/${NOBODY}`,
+        `/v2/publish/${UNREACHABLE}`,
         to({ 'Svc-Failure-Callback': 'ftp://a' }),
         400,
         /invalid .*callback url/,
       ],
-      ['an invalid method', 'POST', `/v2/publish/${NOBODY}`, to({ 'Svc-Method': 'FETCH' }), 400, /svc-method/i],
-      ['an invalid delay', 'POST', `/v2/publish/${NOBODY}`, to({ 'Svc-Delay': 'soon' }), 400, /svc-delay/i],
+      ['an invalid method', 'POST', `/v2/publish/${UNREACHABLE}`, to({ 'Svc-Method': 'FETCH' }), 400, /svc-method/i],
+      ['an invalid delay', 'POST', `/v2/publish/${UNREACHABLE}`, to({ 'Svc-Delay': 'soon' }), 400, /svc-delay/i],
       [
         'an invalid retry delay expression',
         'POST',
-        `/v2/publish/${NOBODY}`,
+        `/v2/publish/${UNREACHABLE}`,
         to({ 'Svc-Retry-Delay': 'retried **' }),
         400,
         /svc-retry-delay/i,
@@ -187,7 +187,7 @@ describe('routes of messages', function () {
       [
         'a flow-control key alone',
         'POST',
-        `/v2/publish/${NOBODY}`,
+        `/v2/publish/${UNREACHABLE}`,
         to({ 'Svc-Flow-Control-Key': 'k' }),
         400,
         /flow-control/i,
@@ -195,7 +195,7 @@ describe('routes of messages', function () {
       [
         'a flow control without a limit',
         'POST',
-        `/v2/publish/${NOBODY}`,
+        `/v2/publish/${UNREACHABLE}`,
         to({ 'Svc-Flow-Control-Key': 'k', 'Svc-Flow-Control-Value': 'period=1s' }),
         400,
         /flow-control/i,
@@ -203,7 +203,7 @@ describe('routes of messages', function () {
       [
         'a header that is the connection’s',
         'POST',
-        `/v2/publish/${NOBODY}`,
+        `/v2/publish/${UNREACHABLE}`,
         to({ 'Svc-Forward-Host': 'a' }),
         400,
         /host/i,
@@ -222,38 +222,41 @@ describe('routes of messages', function () {
     });
 
     itRefuses(served, [
-      ['a bad name', 'POST', `/v2/enqueue/a%20b/${NOBODY}`, {}, 400, /queue name/],
+      ['a bad name', 'POST', `/v2/enqueue/a%20b/${UNREACHABLE}`, {}, 400, /queue name/],
       ['no destination', 'POST', '/v2/enqueue/q', {}, 400, /invalid destination url/],
-      ['another method', 'DELETE', `/v2/enqueue/q/${NOBODY}`, {}, 405, /method is not allowed/],
+      ['another method', 'DELETE', `/v2/enqueue/q/${UNREACHABLE}`, {}, 405, /method is not allowed/],
     ]);
   });
 
   describe('POST /v2/batch', () => {
     it('answers an array, also for one message, with an inner array for a group', async () => {
-      await group('in-batch', NOBODY, `${NOBODY}/2`);
+      await group('in-batch', UNREACHABLE, `${UNREACHABLE}/2`);
       const headers = { 'Svc-Delay': '1d' };
-      const one = await queue.post('/v2/batch', { body: [{ destination: NOBODY, headers }] });
+      const one = await queue.post('/v2/batch', { body: [{ destination: UNREACHABLE, headers }] });
       expect(expectAnswer<PublishedRecord[]>(one, 200)).to.have.lengthOf(1);
       const two = await queue.post('/v2/batch', {
         body: [
           { destination: 'in-batch', headers, body: 'b' },
-          { destination: NOBODY, headers, queue: 'in-batch' },
+          { destination: UNREACHABLE, headers, queue: 'in-batch' },
         ],
       });
       const [first, second] = expectAnswer<[PublishedRecord[], PublishedRecord]>(two, 200);
-      expect(first.map(({ url }) => url)).to.deep.equal([NOBODY, `${NOBODY}/2`]);
-      expect(second).to.include({ url: NOBODY });
+      expect(first.map(({ url }) => url)).to.deep.equal([UNREACHABLE, `${UNREACHABLE}/2`]);
+      expect(second).to.include({ url: UNREACHABLE });
     });
 
     it('accepts all messages or none', async () => {
       const label = { 'Svc-Label': 'all-or-none', 'Svc-Delay': '1d' };
-      const good = { destination: NOBODY, headers: label };
+      const good = { destination: UNREACHABLE, headers: label };
       for (const [bad, words] of [
         [{ destination: 'nobodys-group', headers: label }, /invalid scheme/],
-        [{ destination: NOBODY, headers: { ...label, 'Svc-Delay': '366d' } }, /^message 1: quota maxDelay exceeded/],
+        [
+          { destination: UNREACHABLE, headers: { ...label, 'Svc-Delay': '366d' } },
+          /^message 1: quota maxDelay exceeded/,
+        ],
         [{ headers: label }, /^message 1: destination/],
-        [{ destination: NOBODY, body: 1 }, /^message 1: body/],
-        [{ destination: NOBODY, queue: 'a b' }, /^message 1: queue/],
+        [{ destination: UNREACHABLE, body: 1 }, /^message 1: body/],
+        [{ destination: UNREACHABLE, queue: 'a b' }, /^message 1: queue/],
       ] as [object, RegExp][]) {
         expectRefused(await queue.post('/v2/batch', { body: [good, bad] }), 400, words);
       }
@@ -269,17 +272,17 @@ describe('routes of messages', function () {
     ]);
 
     it('answers 400 to more than 1,000 messages', async () => {
-      const body = Array(1001).fill({ destination: NOBODY, headers: { 'Svc-Delay': '1d' } });
+      const body = Array(1001).fill({ destination: UNREACHABLE, headers: { 'Svc-Delay': '1d' } });
       expectRefused(await queue.post('/v2/batch', { body }), 400, /1000/);
     });
   });
 
   describe('/v2/messages', () => {
     it('shows a waiting message, and cancels it once', async () => {
-      const id = await queue.publish(NOBODY, { headers: DELAYED, body: Buffer.from([0xff, 0]) });
+      const id = await queue.publish(UNREACHABLE, { headers: DELAYED, body: Buffer.from([0xff, 0]) });
       const target = `/v2/messages/${id}`;
       const message = expectAnswer<Record<string, unknown>>(await queue.get(target), 200);
-      expect(message).to.include({ messageId: id, url: NOBODY, bodyBase64: '/wA=' });
+      expect(message).to.include({ messageId: id, url: UNREACHABLE, bodyBase64: '/wA=' });
       expect(message).not.to.have.property('body');
       expect(expectAnswer(await queue.delete(target), 200)).to.deep.equal({ cancelled: 1 });
       expectRefused(await queue.get(target), 404, /not found/);
@@ -287,7 +290,7 @@ describe('routes of messages', function () {
     });
 
     it('cancels by repeated values, by values with commas, and by all filters together', async () => {
-      const labelled = (label: string) => queue.publish(NOBODY, { headers: { ...DELAYED, 'Svc-Label': label } });
+      const labelled = (label: string) => queue.publish(UNREACHABLE, { headers: { ...DELAYED, 'Svc-Label': label } });
       const cancelled = async (query: string) =>
         expectAnswer<{ cancelled: number }>(await queue.delete(`/v2/messages?${query}`), 200).cancelled;
       for (const label of ['r1', 'r2', 'r3', 'r3', 'r4']) await labelled(label);

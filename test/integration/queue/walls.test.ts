@@ -20,7 +20,7 @@ import { RawDestination } from '../../support/raw-destination.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 import { withinASecond } from '../../support/within-a-second.js';
 
-const NOBODY = 'http://127.0.0.1:9/nobody';
+const UNREACHABLE = 'http://127.0.0.1:9/nobody';
 const DELAYED = { 'Svc-Delay': '1d' };
 const JSON_CRON = { 'Svc-Cron': '@yearly' };
 
@@ -187,7 +187,8 @@ describe('walls: requests', function () {
     ({ sink } = queue);
   });
 
-  const batch = (headers: object, url = NOBODY) => queue.post('/v2/batch', { body: [{ destination: url, headers }] });
+  const batch = (headers: object, url = UNREACHABLE) =>
+    queue.post('/v2/batch', { body: [{ destination: url, headers }] });
 
   describe('headers of a delivery', () => {
     const BAD: readonly [fault: string, text: string][] = [
@@ -203,9 +204,9 @@ describe('walls: requests', function () {
         const words = /characters that a header cannot carry/;
         expectRefused(await batch({ 'svc-forward-x': value }), 400, words);
         expectRefused(await batch({ 'content-type': value }), 400, /./);
-        expectRefused(await batch({ 'svc-callback': NOBODY, 'svc-callback-forward-x': value }), 400, words);
+        expectRefused(await batch({ 'svc-callback': UNREACHABLE, 'svc-callback-forward-x': value }), 400, words);
         expectRefused(await batch({ [`svc-forward-x${value}`]: 'v' }), 400, /is not a header name/);
-        const target = `/v2/publish/${NOBODY}?svc-forward-x=${encodeURIComponent(value)}`;
+        const target = `/v2/publish/${UNREACHABLE}?svc-forward-x=${encodeURIComponent(value)}`;
         expectRefused(await queue.post(target), 400, words);
         expectRefused(await batch({ 'svc-method': `GET${value}` }), 400, /method/i);
       });
@@ -331,8 +332,8 @@ describe('walls: requests', function () {
 
     it('have no effect as members of JSON bodies', async () => {
       const bodies = [
-        `[{"destination":"${NOBODY}","__proto__":{"queue":"polluted"},"headers":{"__proto__":"x","svc-delay":"1d"}}]`,
-        `[{"destination":"${NOBODY}","headers":{"constructor":{"prototype":{"queue":"polluted"}}}}]`,
+        `[{"destination":"${UNREACHABLE}","__proto__":{"queue":"polluted"},"headers":{"__proto__":"x","svc-delay":"1d"}}]`,
+        `[{"destination":"${UNREACHABLE}","headers":{"constructor":{"prototype":{"queue":"polluted"}}}}]`,
       ];
       for (const body of bodies) {
         const { status, text } = await queue.post('/v2/batch', { body });
@@ -410,7 +411,7 @@ describe('walls: requests', function () {
     });
 
     it('clients that send their headers slowly get 408, while others are served', async () => {
-      const many = Array.from({ length: 200 }, () => open(`POST /v2/publish/${NOBODY} HTTP/1.1\r\n`));
+      const many = Array.from({ length: 200 }, () => open(`POST /v2/publish/${UNREACHABLE} HTTP/1.1\r\n`));
       const slow = await Promise.all(many);
       const begunAtMs = Date.now();
       const timer = setInterval(() => {
@@ -484,12 +485,12 @@ describe('walls: accounts', function () {
       'Svc-Flow-Control-Key': NAMES.flow,
       'Svc-Flow-Control-Value': 'rate=1',
     };
-    const message = await owner.publish(NOBODY, { headers, body: 'owned-body' });
+    const message = await owner.publish(UNREACHABLE, { headers, body: 'owned-body' });
     await owner.request('POST', '/v2/queues', { body: { queueName: NAMES.queue, parallelism: 2 } });
     const endpoints = [{ url: 'http://owned.example/endpoint' }];
     await owner.request('POST', `/v2/topics/${NAMES.group}/endpoints`, { body: { endpoints } });
     const schedule = { ...JSON_CRON, 'Svc-Schedule-Id': NAMES.schedule };
-    await owner.request('POST', `/v2/schedules/${NOBODY}`, { headers: schedule, body: 'owned-body' });
+    await owner.request('POST', `/v2/schedules/${UNREACHABLE}`, { headers: schedule, body: 'owned-body' });
     const failing = sink.answer(sink.path('owned'), { status: 500, body: 'owned-response' });
     const failed = await owner.publish(failing, { headers: { 'Svc-Retries': '0', 'Svc-Label': 'owned-label' } });
     things = { message, failed, dlq: (await queue.deadLetterOf(failed)).dlqId };
@@ -595,8 +596,8 @@ describe('walls: accounts', function () {
     const schedule = { ...JSON_CRON, 'Svc-Schedule-Id': NAMES.schedule };
     await stranger.request('POST', `/v2/schedules/http://other.example/`, { headers: schedule });
     const deduplicated = { headers: { ...DELAYED, 'Svc-Deduplication-Id': 'same' } };
-    expect((await owner.request('POST', `/v2/publish/${NOBODY}`, deduplicated)).status).to.equal(200);
-    expect((await stranger.request('POST', `/v2/publish/${NOBODY}`, deduplicated)).status).to.equal(200);
+    expect((await owner.request('POST', `/v2/publish/${UNREACHABLE}`, deduplicated)).status).to.equal(200);
+    expect((await stranger.request('POST', `/v2/publish/${UNREACHABLE}`, deduplicated)).status).to.equal(200);
     for (const target of [`queues/${NAMES.queue}`, `topics/${NAMES.group}`, `schedules/${NAMES.schedule}`]) {
       expect((await stranger.request('DELETE', `/v2/${target}`)).status).to.equal(200);
     }
@@ -617,9 +618,9 @@ describe('walls: accounts', function () {
     const { message, dlq } = things;
     const { queue: name, group, schedule, flow } = NAMES;
     const writes: readonly (readonly [string, string])[] = [
-      ['POST', `/v2/publish/${NOBODY}`],
+      ['POST', `/v2/publish/${UNREACHABLE}`],
       ['POST', `/v2/publish/${group}`],
-      ['POST', `/v2/enqueue/${name}/${NOBODY}`],
+      ['POST', `/v2/enqueue/${name}/${UNREACHABLE}`],
       ['POST', '/v2/batch'],
       ['DELETE', `/v2/messages/${message}`],
       ['DELETE', '/v2/messages'],
@@ -632,7 +633,7 @@ describe('walls: accounts', function () {
       ['DELETE', `/v2/topics/${group}/endpoints`],
       ['PATCH', `/v2/topics/${group}`],
       ['DELETE', `/v2/topics/${group}`],
-      ['POST', `/v2/schedules/${NOBODY}`],
+      ['POST', `/v2/schedules/${UNREACHABLE}`],
       ['DELETE', `/v2/schedules/${schedule}`],
       ...['pause', 'resume'].flatMap((verb) => [
         ['PATCH', `/v2/schedules/${schedule}/${verb}`] as const,
@@ -678,7 +679,7 @@ describe('walls: accounts', function () {
     const old = await stranger.resetTokens();
     await withinASecond([queue.millrace], async () => {
       expectRefused(await queue.get('/v2/queues', { token: old }), 401, /invalid token/);
-      expectRefused(await queue.post(`/v2/publish/${NOBODY}`, { token: old }), 401, /invalid token/);
+      expectRefused(await queue.post(`/v2/publish/${UNREACHABLE}`, { token: old }), 401, /invalid token/);
       expect((await stranger.request('GET', '/v2/queues')).status).to.equal(200);
     });
     expect((await owner.request('GET', '/v2/queues')).status).to.equal(200);
@@ -716,18 +717,18 @@ describe('walls: secrets', function () {
       await queue.get('/v2/queues', { token: `${CANARY}-bearer` }),
       await queue.post(`/v2/publish/nowhere?${withToken}`, { ...bad, token: null }),
       await queue.post('/v2/batch', bad),
-      await queue.post('/v2/batch', { ...bad, body: `[{"destination":"${NOBODY}","body":"${body}"` }),
+      await queue.post('/v2/batch', { ...bad, body: `[{"destination":"${UNREACHABLE}","body":"${body}"` }),
       await queue.post('/v2/queues', { ...bad, body: `{"queueName":{"a":"${body}"}}` }),
-      await queue.post(`/v2/publish/${NOBODY}`, { ...bad, headers: { ...secrets, 'Svc-Retries': 'many' } }),
+      await queue.post(`/v2/publish/${UNREACHABLE}`, { ...bad, headers: { ...secrets, 'Svc-Retries': 'many' } }),
       await queue.get(`/v2/nothing?${withToken}`, { token: null }),
       await queue.request('PUT', `/v2/queues?${withToken}`, { ...bad, token: null }),
       await queue.get(`/v2/messages/msg_none?${withToken}`, { token: null }),
       await queue.delete(`/v2/dlq?typo=1&${withToken}`, { token: null }),
       await queue.post('/v2/publish/http://x.example/', { body, token: QUEUE_READONLY_TOKEN }),
-      await queue.post(`/v2/publish/${NOBODY}`, { ...bad, body: `${body}${'x'.repeat(1_100_000)}` }),
+      await queue.post(`/v2/publish/${UNREACHABLE}`, { ...bad, body: `${body}${'x'.repeat(1_100_000)}` }),
     );
     const raw = await Promise.all([
-      queue.raw(`POST /v2/publish/${NOBODY}?${withToken} HTTP/9.9\r\n\r\n${body}`),
+      queue.raw(`POST /v2/publish/${UNREACHABLE}?${withToken} HTTP/9.9\r\n\r\n${body}`),
       queue.raw(`GET /v2/queues?${withToken} HTTP/1.1\r\nHost: a\r\nX: ${CANARY}\0\r\n\r\n`),
     ]);
     await queue.post('/v2/keys/rotate');

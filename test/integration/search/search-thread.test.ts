@@ -12,7 +12,7 @@ import { realTime } from '../../support/real-time.js';
 import { LIBRARY, SHOP } from '../../support/search-journal-stand.js';
 import { documentsKey } from '../../support/search-keys.js';
 import { PLAIN_QUERY } from '../../support/search-stand.js';
-import { type SearchThread, searchThread, tellIndexes } from '../../support/search-thread.js';
+import { type SearchThread, searchThread, sendIndexes } from '../../support/search-thread.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const PREFIX = 'search';
@@ -69,7 +69,7 @@ describe('the search indexes in their own thread, on JetStream', function () {
   it('include an index created later', async () => {
     await store(LIBRARY, { '1': 'a book' });
     known = [SHOP, LIBRARY];
-    tellIndexes(thread, known);
+    sendIndexes(thread, known);
     await eventually(async () => expect(await ids(LIBRARY, 'book')).to.deep.equal(['1']));
     await eventually(() =>
       expect(thread.status).to.include({ isCaughtUp: true, indexes: 2, documents: 3, behindPositions: 0 }),

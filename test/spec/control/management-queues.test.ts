@@ -14,7 +14,7 @@ import type { AccountId } from '../../../src/kernel/index.js';
 import { ACCOUNT, given, INSTALLED, NOW_MS, stateAfter } from './given.js';
 import { ac, accountEvents, atMs, newAccount, OTHER, PEOPLE, TEAM, teamOf } from './management-given.js';
 
-const NOBODY = 'ac-nobody' as AccountId;
+const UNKNOWN_ACCOUNT = 'ac-nobody' as AccountId;
 const REPLACEMENT = newAccount(ac('replacement'), 'ignored@b.example');
 
 const changePlan = (plan: Partial<AccountPlan>, account = ACCOUNT): ControlCommand => ({
@@ -105,7 +105,7 @@ describe('control: the plan of a queue', () => {
       .when(changePlan({ type: 'free', reserved: 'msgq_fixed_1m' }))
       .refuses('BAD_VALUE');
     given(...INSTALLED)
-      .when(changePlan({}, NOBODY))
+      .when(changePlan({}, UNKNOWN_ACCOUNT))
       .refuses('UNKNOWN_ACCOUNT');
   });
 
@@ -124,7 +124,7 @@ describe('control: the queues of an account', () => {
     expect(queuesOf(TEAM, ...PEOPLE, moved(ACCOUNT, TEAM))).to.have.members([ACCOUNT, TEAM]);
     expect(queuesOf(ACCOUNT, ...PEOPLE, moved(ACCOUNT, TEAM))).to.deep.equal([]);
     given(...PEOPLE)
-      .when(list(NOBODY))
+      .when(list(UNKNOWN_ACCOUNT))
       .refuses('UNKNOWN_ACCOUNT');
   });
 
@@ -157,7 +157,7 @@ describe('control: the queues of an account', () => {
       .when(move(OTHER, TEAM))
       .refuses('UNKNOWN_ACCOUNT');
     given(...PEOPLE)
-      .when(move(NOBODY, TEAM))
+      .when(move(UNKNOWN_ACCOUNT, TEAM))
       .refuses('UNKNOWN_ACCOUNT');
     given(...PEOPLE)
       .when(move(ACCOUNT, OTHER))
@@ -177,7 +177,7 @@ describe('control: the queues of an account', () => {
   it('are shown one by one', () => {
     expect(given(...PEOPLE).when({ type: 'GetAccount', account: OTHER }).reply.type).to.equal('OneAccount');
     given(...PEOPLE)
-      .when({ type: 'GetAccount', account: NOBODY })
+      .when({ type: 'GetAccount', account: UNKNOWN_ACCOUNT })
       .refuses('UNKNOWN_ACCOUNT');
   });
 });

@@ -19,7 +19,7 @@ function post(path: string, body: string, headers: string): string {
 }
 
 /** Removes the parts that differ from one request to the next. */
-function plainly(answer: string): string {
+function withoutVariableParts(answer: string): string {
   return answer.replace(/^Date: .*$/gm, 'Date: …').replaceAll(/msg_\w{28}/g, 'msg_…');
 }
 
@@ -104,7 +104,7 @@ describe('edge/queue: connections with plain requests', () => {
       const answers: string[] = [];
       for (const headers of [AUTH, AUTH + NODES]) {
         face.gateway.published.splice(0);
-        answers.push(plainly(await rawExchange(face.port, request(headers) + last(headers))));
+        answers.push(withoutVariableParts(await rawExchange(face.port, request(headers) + last(headers))));
         const items = JSON.stringify(face.gateway.published.map((item) => ({ ...item, id: '' })));
         asked.push(items.replace('["te","trailers"],', ''));
       }

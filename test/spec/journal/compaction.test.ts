@@ -22,7 +22,7 @@ const KEEP_ALL = {
 };
 
 /** A claim, and some writes to two partitions: more than one step and more than one segment of the small limits. */
-async function livelyWorld(options: { chunkBytes?: number } = {}): Promise<JournalStand> {
+async function journalWithWrites(options: { chunkBytes?: number } = {}): Promise<JournalStand> {
   const world = new JournalStand(options);
   await world.history.claim();
   for (let i = 0; i < 8; i += 1) {
@@ -41,7 +41,7 @@ async function manifestOf(world: JournalStand, name: string): Promise<Manifest> 
 
 describe('journal: compaction', () => {
   it('writes a manifest with the last entry, every partition and the position of its sections', async () => {
-    const world = await livelyWorld();
+    const world = await journalWithWrites();
     const { head } = world.history;
     const result = await world.compact();
     expect(result.manifest).to.equal('KV_0/manifest/0000000000000010');
@@ -61,7 +61,7 @@ describe('journal: compaction', () => {
   });
 
   it('gives the same state with a snapshot as without', async () => {
-    const world = await livelyWorld();
+    const world = await journalWithWrites();
     const before = await world.recoveredDigests();
     expect(Object.keys(before)).to.deep.equal([ALPHA, BETA]);
     await world.compact();
@@ -69,7 +69,7 @@ describe('journal: compaction', () => {
   });
 
   it('keeps the segments of a partition without changes', async () => {
-    const world = await livelyWorld();
+    const world = await journalWithWrites();
     const first = await manifestOf(world, (await world.compact()).manifest);
     await world.history.batch({ [ALPHA]: ['SET a9 nine'] });
     const second = await manifestOf(world, (await world.compact()).manifest);
@@ -78,7 +78,7 @@ describe('journal: compaction', () => {
   });
 
   it('keeps a partition without keys, because its chain continues', async () => {
-    const world = await livelyWorld();
+    const world = await journalWithWrites();
     await world.compact();
     await world.history.batch({ [BETA]: ['FLUSHALL'] });
     const manifest = await manifestOf(world, (await world.compact()).manifest);
@@ -89,7 +89,7 @@ describe('journal: compaction', () => {
   });
 
   it('keeps recent command ids across snapshots, also when the clock jumps forward', async () => {
-    const world = await livelyWorld();
+    const world = await journalWithWrites();
     await world.compact();
     world.history.clockMs += 30_000;
     await world.history.batch({ [ALPHA]: ['SET x 1'] }, ['cmd-late']);
@@ -117,7 +117,7 @@ describe('journal: compaction', () => {
   });
 
   it('does no work when the newest manifest covers the same entries', async () => {
-    const world = await livelyWorld();
+    const world = await journalWithWrites();
     const first = await world.compact();
     const objects = await world.objectNames();
     expect(await world.compact()).to.deep.equal(first);
@@ -125,7 +125,7 @@ describe('journal: compaction', () => {
   });
 
   it('covers only entries up to the given one, although the journal continues', async () => {
-    const world = await livelyWorld();
+    const world = await journalWithWrites();
     const { head } = world.history;
     await world.history.batch({ [ALPHA]: ['SET later 1'] });
     const job = { shard: SHARD, clusterId: CLUSTER, upToPosition: head.position };
@@ -221,7 +221,7 @@ describe('journal: the memory of a compaction', () => {
 
 describe('journal: purging', () => {
   it('removes no entry after the first snapshot, then those before the older of two', async () => {
-    const world = await livelyWorld();
+    const world = await journalWithWrites();
     const first = await world.compactAndPurge();
     expect(first.purgeBelow).to.equal(1);
     await world.history.batch({ [ALPHA]: ['SET a9 nine'] });
@@ -231,7 +231,7 @@ describe('journal: purging', () => {
   });
 
   it('leaves recovery possible from either of the two newest snapshots', async () => {
-    const world = await livelyWorld();
+    const world = await journalWithWrites();
     for (let i = 0; i < 5; i += 1) {
       await world.history.batch({ [ALPHA]: [`SET round ${i}`], [BETA]: [`INCRBY n ${i}`] });
       const result = await world.compactAndPurge();
@@ -242,7 +242,7 @@ describe('journal: purging', () => {
   });
 
   it('is limited by the audit retention', async () => {
-    const world = await livelyWorld();
+    const world = await journalWithWrites();
     const limits = { ...SMALL_LIMITS, retention: { maxAgeMs: 10_000, maxBytes: 1e12 } };
     for (let i = 0; i < 4; i += 1) {
       await world.history.batch({ [ALPHA]: [`SET round ${i}`] });
@@ -254,7 +254,7 @@ describe('journal: purging', () => {
   });
 
   it('is limited by the total of all journals, one byte above it, even if all history is young', async () => {
-    const world = await livelyWorld();
+    const world = await journalWithWrites();
     const other = 'KV_1' as ShardName;
     world.memoryJournal.createStream(other);
     await world.memoryJournal.append(other, new Uint8Array(100), 0);
@@ -276,7 +276,7 @@ describe('journal: purging', () => {
   });
 
   it('keeps pace with the writes: two manifests and only their segments remain', async () => {
-    const world = await livelyWorld();
+    const world = await journalWithWrites();
     for (let i = 0; i < 4; i += 1) {
       await world.history.batch({ [ALPHA]: [`SET round ${i}`] });
       await world.compactAndPurge();
@@ -294,7 +294,7 @@ describe('journal: purging', () => {
 
 describe('journal: a failed sweep', () => {
   it('leaves a valid snapshot, and the remaining deletions to the next sweep (CMP4)', async () => {
-    const world = await livelyWorld();
+    const world = await journalWithWrites();
     for (let i = 0; i < 2; i += 1) {
       await world.history.batch({ [ALPHA]: [`SET round ${i}`] });
       await world.compactAndPurge();
@@ -328,7 +328,7 @@ describe('journal: a failed sweep', () => {
 
 describe('journal: damaged snapshots', () => {
   async function worldWithThree() {
-    const world = await livelyWorld();
+    const world = await journalWithWrites();
     const results = [];
     for (let i = 0; i < 3; i += 1) {
       await world.history.batch({ [ALPHA]: [`SET round ${i}`] });
@@ -378,7 +378,7 @@ describe('journal: damaged snapshots', () => {
   });
 
   it('of a broken journal are not made', async () => {
-    const world = await livelyWorld();
+    const world = await journalWithWrites();
     await world.history.append({ kind: 'claim', clusterId: CLUSTER }, { previousHash: new Uint8Array(32) });
     await expectFailure(world.compact(), 'JOURNAL_DAMAGED');
     expect(await world.objectNames('KV_0/manifest/')).to.deep.equal([]);
@@ -393,7 +393,7 @@ describe('journal: damaged snapshots', () => {
   });
 
   it('that read back differently are not made', async () => {
-    const world = await livelyWorld();
+    const world = await journalWithWrites();
     // A fold that forgets one key of every segment that it loads.
     const forgetful: typeof replayFold = () => {
       const fold = replayFold();
@@ -413,7 +413,7 @@ describe('journal: damaged snapshots', () => {
 
 describe('journal: an interrupted compaction', () => {
   it('may have left objects of the same names, with other bytes or damaged', async () => {
-    const world = await livelyWorld();
+    const world = await journalWithWrites();
     await world.compact();
     await world.history.batch({ [ALPHA]: ['SET a9 nine'] });
     const expected = await world.recoveredDigests();
@@ -434,7 +434,7 @@ describe('journal: an interrupted compaction', () => {
   });
 
   it('does not delete objects that another one with a later position is writing', async () => {
-    const world = await livelyWorld();
+    const world = await journalWithWrites();
     await world.compact();
     const store = new SnapshotStore(world.memoryObjects, silentLog);
     const further = await store.writeSegment(SHARD, world.history.head.number + 5, ALPHA, 0, Buffer.from('*'));
@@ -447,7 +447,7 @@ describe('journal: an interrupted compaction', () => {
     it(`leaves only garbage after a crash ${kind} any call, and a later one deletes it`, async () => {
       let failures = 0;
       for (let failAt = 1; ; failAt += 1) {
-        const world = await livelyWorld();
+        const world = await journalWithWrites();
         await world.compactAndPurge();
         await world.history.batch({ [ALPHA]: ['SET shared 2nd'], [BETA]: ['SET b2 two'] });
         await world.compactAndPurge();

@@ -164,7 +164,7 @@ function follow(models: Map<string, Model>, [name, key = '', ...rest]: readonly 
       }
       break;
     case 'ARRING':
-      followRing(model, BigInt(rest[0] as string), rest.slice(1));
+      modelRing(model, BigInt(rest[0] as string), rest.slice(1));
       break;
     case 'ARSEEK':
       if (models.has(key)) model.next = BigInt(rest[0] as string);
@@ -199,7 +199,7 @@ function follow(models: Map<string, Model>, [name, key = '', ...rest]: readonly 
   else models.delete(key);
 }
 
-function followRing(model: Model, size: bigint, values: readonly string[]): void {
+function modelRing(model: Model, size: bigint, values: readonly string[]): void {
   const span = lengthOf(model);
   if (span > size || (span < size && model.next > 0n && model.next < span)) {
     const kept: string[] = [];

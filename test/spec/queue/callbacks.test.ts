@@ -118,7 +118,7 @@ describe('queue: Svc-Callback and Svc-Failure-Callback', () => {
     const queue = new QueueSpec().limit({ maxMessagesPerDay: 1 });
     queue.publish(item('a', { callback }));
     queue.work();
-    queue.forgetNews().outcome('a', 200);
+    queue.skipEvents().outcome('a', 200);
     expect(queue.news()).to.include('DailyLimitReached');
   });
 });

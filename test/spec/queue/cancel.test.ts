@@ -15,7 +15,7 @@ describe('queue: CancelMessage and CancelMessages', () => {
   it('a waiting message leaves immediately', () => {
     const queue = new QueueSpec();
     queue.publish(later('a'));
-    queue.forgetNews();
+    queue.skipEvents();
     expect(queue.ask(one('a'))).to.deep.equal(cancelled(1));
     expect(queue.news()).to.deep.equal(['cancel requested a', 'cancelled a']);
     expect(queue.ask({ type: 'GetMessage', id: item('a').id })).to.include({ reason: 'NOT_FOUND' });
@@ -27,7 +27,7 @@ describe('queue: CancelMessage and CancelMessages', () => {
     const queue = new QueueSpec();
     queue.publish(item('a'));
     queue.work();
-    queue.forgetNews();
+    queue.skipEvents();
     expect(queue.ask(one('a'))).to.deep.equal(cancelled(1));
     expect(queue.ask({ type: 'GetMessage', id: item('a').id })).to.include({ reason: 'NOT_FOUND' });
     queue.outcome('a', 500);
@@ -39,7 +39,7 @@ describe('queue: CancelMessage and CancelMessages', () => {
     queue.publish(item('a'));
     queue.work();
     queue.ask(one('a'));
-    queue.forgetNews().outcome('a', 200);
+    queue.skipEvents().outcome('a', 200);
     expect(queue.news()).to.deep.equal(['delivered a']);
   });
 
@@ -65,7 +65,7 @@ describe('queue: CancelMessage and CancelMessages', () => {
     queue.publish(item('a'));
     queue.work();
     queue.outcome('a', 200);
-    queue.forgetNews();
+    queue.skipEvents();
     expect(queue.ask(one('a'))).to.deep.equal(cancelled(1));
     expect(queue.news()).to.deep.equal([]);
   });

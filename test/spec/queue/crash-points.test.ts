@@ -16,7 +16,7 @@ function withDeadLetter(): { queue: QueueSpec; dlqId: DlqId } {
   queue.work();
   queue.outcome('a', 500);
   const event = queue.journal.find(({ type }) => type === 'MessageDeadLettered');
-  return { queue: queue.forgetNews(), dlqId: (event as { dlqId: DlqId }).dlqId };
+  return { queue: queue.skipEvents(), dlqId: (event as { dlqId: DlqId }).dlqId };
 }
 
 describe('queue: a crash', () => {

@@ -43,7 +43,7 @@ describe('queue: a message with a long delay', () => {
     expect(statusOf(queue, 'x')).to.equal('Rejected');
     queue.ask({ type: 'CancelMessage', id: 'c' as MessageId });
     expect(statusOf(queue, 'c')).to.equal('Rejected');
-    queue.forgetNews().pass(HOUR_MS - 1);
+    queue.skipEvents().pass(HOUR_MS - 1);
     expect(queue.news()).to.deep.equal([]);
     queue.pass(5000);
     expect(queue.news()).to.deep.equal(['started d', 'started b', `started ${OURS}`]);

@@ -24,7 +24,7 @@ describe('queue: delivery', () => {
     const queue = new QueueSpec();
     for (const status of [199, 200, 299, 300]) queue.publish(item(`m${status}`));
     queue.work();
-    queue.forgetNews();
+    queue.skipEvents();
     for (const status of [199, 200, 299, 300]) queue.outcome(`m${status}`, status);
     expect(queue.news().map((line) => line.split(',')[0])).to.deep.equal([
       'failed m199',
@@ -56,13 +56,13 @@ describe('queue: delivery', () => {
     queue.publish(item('a', { maxRetries: 3 }));
     queue.work();
     for (const wait of [12_182, 148_413, 1_808_042]) {
-      queue.forgetNews().outcome('a', 500);
+      queue.skipEvents().outcome('a', 500);
       expect(queue.news()).to.deep.equal([`failed a, next in ${wait}`]);
       queue.pass(wait - 1);
       expect(queue.news()).to.deep.equal([]);
       queue.pass(1);
     }
-    queue.forgetNews().outcome('a', noResponse());
+    queue.skipEvents().outcome('a', noResponse());
     expect(queue.news()).to.deep.equal(['failed a, for good', 'dead-lettered a']);
   });
 
@@ -70,7 +70,7 @@ describe('queue: delivery', () => {
     const queue = new QueueSpec();
     queue.publish(item('a'));
     queue.work();
-    queue.forgetNews().outcome('a', response(429, [['Retry-After', '7']]));
+    queue.skipEvents().outcome('a', response(429, [['Retry-After', '7']]));
     expect(queue.news()).to.deep.equal(['failed a, next in 7000']);
   });
 
@@ -78,7 +78,7 @@ describe('queue: delivery', () => {
     const queue = new QueueSpec();
     queue.publish(item('a'));
     queue.work();
-    queue.forgetNews().outcome('a', response(489, [['Svc-NonRetryable-Error', 'true']]));
+    queue.skipEvents().outcome('a', response(489, [['Svc-NonRetryable-Error', 'true']]));
     expect(queue.news()).to.deep.equal(['failed a, for good', 'dead-lettered a']);
   });
 
@@ -88,7 +88,7 @@ describe('queue: delivery', () => {
     queue.work();
     queue.outcome('a', 500);
     queue.work();
-    queue.forgetNews();
+    queue.skipEvents();
     const late = { type: 'RecordAttempt', id: item('a').id, retried: 0, restarts: 0, sentBody: undefined } as const;
     expect(queue.ask({ ...late, outcome: response(200) })).to.deep.equal({ type: 'Done' });
     expect(queue.news()).to.deep.equal([]);

@@ -14,7 +14,7 @@ function failed(ids: string[], options: ItemOptions = {}, queue = new QueueSpec(
     queue.work();
     queue.outcome(id, response(500, [['X-A', '1']], `answer to ${id}`));
   }
-  return queue.forgetNews();
+  return queue.skipEvents();
 }
 
 function dlqIds(queue: QueueSpec): DlqId[] {
@@ -118,7 +118,7 @@ describe('queue: DLQ', () => {
     queue.publish(item('a', { maxRetries: 0, delaySeconds: 60 }));
     queue.pass(60_000);
     queue.outcome('a', response(500, [], 'no'));
-    queue.forgetNews();
+    queue.skipEvents();
     const [dlqId] = dlqIds(queue) as [DlqId];
     queue.ask(retry(byIds(dlqId), { headers: [['svc-retries', '5']], query: [] }));
     const again = queue.ask({ type: 'GetMessage', id: 'again' as MessageId });
@@ -143,7 +143,7 @@ describe('queue: DLQ', () => {
     const command = retry(byFilter());
     const first = retried(queue.ask(command));
     expect(first.length).to.equal(2);
-    queue.forgetNews();
+    queue.skipEvents();
     expect(retried(queue.ask(command))).to.deep.equal(first);
     expect(queue.news()).to.deep.equal([]);
   });

@@ -134,7 +134,7 @@ describe('queue: flow control', () => {
     const queue = new QueueSpec();
     queue.publish(item('a', { ...keyed('k', undefined, 1, 10), retryDelay: '0' }));
     queue.work();
-    queue.forgetNews().outcome('a', 500);
+    queue.skipEvents().outcome('a', 500);
     expect(started(queue)).to.equal(0);
     queue.pass(10_000);
     expect(queue.news()).to.include('started a, retry 1');
@@ -179,7 +179,7 @@ describe('queue: flow control', () => {
     queue.nowMs += 5000;
     queue.ask(pin(undefined, 3, 120));
     expect(view(queue)).to.include({ started: 0, windowStartedAtMs: queue.nowMs, rate: 3, periodSeconds: 120 });
-    queue.forgetNews();
+    queue.skipEvents();
     expect(started(queue)).to.equal(1);
   });
 
@@ -232,7 +232,7 @@ describe('queue: flow control', () => {
     expect(copy.digest()).to.equal(queue.digest());
     for (queue of [queue, copy]) {
       queue.work();
-      queue.forgetNews().outcome('a', 200);
+      queue.skipEvents().outcome('a', 200);
       expect(view(queue).active).to.equal(1);
       expect(started(queue)).to.equal(0);
     }

@@ -26,13 +26,13 @@ const TOO_MANY = `FULL: too many messages are waiting, current limit: ${FEW}`;
 function full(): QueueSpec {
   const queue = new QueueSpec().bound({ messages: FEW });
   for (let n = 0; n < FEW; n += 1) queue.publish(item(`m${n}`, { ...DAY, maxRetries: 0 }));
-  return queue.forgetNews();
+  return queue.skipEvents();
 }
 
 function withGroup(queue: QueueSpec, count: number): QueueSpec {
   const endpoints = Array.from({ length: count }, (_, at) => ({ url: `https://e${at}.example/`, name: undefined }));
   queue.ask({ type: 'UpsertEndpoints', group: 'team', endpoints });
-  return queue.forgetNews();
+  return queue.skipEvents();
 }
 
 const schedule = (id: string, body: string) =>

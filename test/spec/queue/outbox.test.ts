@@ -50,7 +50,7 @@ describe('queue: TakeOutbox', () => {
   it('without records answers the last sequence, and moves it forward to upTo', () => {
     const queue = new QueueSpec();
     take(queue, published(4, item('a')));
-    queue.forgetNews();
+    queue.skipEvents();
     const ask = (upTo?: number) => queue.ask({ type: 'TakeOutbox', source: SOURCE, records: [], upTo });
     expect(ask()).to.deep.equal({ type: 'OutboxTaken', sequence: 4 });
     expect(ask(3)).to.deep.equal({ type: 'OutboxTaken', sequence: 4 });
@@ -63,7 +63,7 @@ describe('queue: TakeOutbox', () => {
   it('skips records that were accepted before, however old, live, after a replay and from a snapshot (OUT1)', () => {
     const queue = new QueueSpec();
     take(queue, published(4, item('a')), published(9, item('b')));
-    queue.forgetNews();
+    queue.skipEvents();
     for (const copy of [queue, queue.replayed(), queue.rebuilt()]) {
       copy.nowMs += 10 * ACCEPTED_IDS_MS;
       expect(take(copy, published(4, item('a')), published(9, item('b')))).to.deep.equal({
@@ -79,7 +79,7 @@ describe('queue: TakeOutbox', () => {
   it('knows each source by itself', () => {
     const queue = new QueueSpec();
     take(queue, published(9, item('a')));
-    queue.forgetNews();
+    queue.skipEvents();
     queue.ask({ type: 'TakeOutbox', source: 'kv:db-bbbbbbbbbbbbbbbb:0', records: [published(4, item('b'))] });
     expect(queue.news()).to.deep.equal(['accepted b', 'OutboxTaken']);
   });

@@ -24,7 +24,7 @@ function withGroup(defaults: [string, string][] = []): QueueSpec {
   ];
   queue.ask({ type: 'UpsertEndpoints', group: 'team', endpoints });
   queue.ask({ type: 'SetGroupDefaults', group: 'team', defaults });
-  return queue.forgetNews();
+  return queue.skipEvents();
 }
 
 describe('queue: Publish', () => {
@@ -78,7 +78,7 @@ describe('queue: Publish', () => {
     const queue = new QueueSpec();
     queue.publish(item('a', { notBeforeMs: NOW_MS + 5000, delaySeconds: 60 }));
     queue.work();
-    queue.forgetNews().pass(5000);
+    queue.skipEvents().pass(5000);
     expect(queue.news()).to.deep.equal(['started a']);
   });
 
@@ -88,7 +88,7 @@ describe('queue: Publish', () => {
     queue.work();
     queue.outcome('a', 200);
     queue.nowMs += 60_000;
-    queue.forgetNews();
+    queue.skipEvents();
     expect(results(queue.publish(item('a'), item('b')))).to.deep.equal(results(first));
     expect(queue.news()).to.deep.equal([]);
   });
@@ -96,7 +96,7 @@ describe('queue: Publish', () => {
   it('with repeated ids gets the same answer after the account was suspended', () => {
     const queue = new QueueSpec();
     const first = queue.publish(item('a'), item('b'));
-    queue.suspend().forgetNews();
+    queue.suspend().skipEvents();
     expect(results(queue.publish(item('a'), item('b')))).to.deep.equal(results(first));
     expect(queue.publish(item('c')).type).to.equal('Rejected');
     expect(queue.news()).to.deep.equal([]);
@@ -117,7 +117,7 @@ describe('queue: Publish', () => {
       queue.nowMs += 60_000;
       queue.publish(item(`later ${minute}`));
     }
-    queue.forgetNews().publish(item('a'));
+    queue.skipEvents().publish(item('a'));
     expect(queue.news()).to.deep.equal(['accepted a']);
   });
 
@@ -227,7 +227,7 @@ describe('queue: deduplication', () => {
   it('answers a duplicate with the earlier message, and accepts no new one', () => {
     const queue = new QueueSpec();
     queue.publish(once('a'));
-    queue.forgetNews();
+    queue.skipEvents();
     expect(first(queue.publish(once('b')))).to.deep.equal(['a', true]);
     expect(queue.news()).to.deep.equal([]);
   });

@@ -26,12 +26,12 @@ describe('queue: named queues', () => {
     queue.publish(inQ('a'), inQ('b'));
     queue.work();
     queue.outcome('a', 500);
-    queue.forgetNews().pass(999);
+    queue.skipEvents().pass(999);
     expect(queue.news()).to.deep.equal([]);
     queue.pass(1);
     expect(queue.news()).to.deep.equal(['started a, retry 1']);
     queue.outcome('a', 200);
-    queue.forgetNews().work();
+    queue.skipEvents().work();
     expect(queue.news()).to.deep.equal(['started b']);
   });
 
@@ -40,13 +40,13 @@ describe('queue: named queues', () => {
     const queue = new QueueSpec();
     queue.publish(inQ('a', { callback }), inQ('b'));
     queue.work();
-    queue.forgetNews().outcome('a', 200);
+    queue.skipEvents().outcome('a', 200);
     queue.work();
     const [accepted = ''] = queue.news();
     const id = accepted.replace('accepted ', '');
     expect(queue.engine.attemptOf(id as MessageId)?.envelope.url).to.equal('https://cb.example/');
     queue.outcome(id, 200);
-    queue.forgetNews().work();
+    queue.skipEvents().work();
     expect(queue.news()).to.deep.equal(['started b']);
   });
 
@@ -55,13 +55,13 @@ describe('queue: named queues', () => {
     const before = new QueueSpec();
     before.publish(inQ('a', { callback }), inQ('b'));
     before.work();
-    before.forgetNews().outcome('a', 500);
+    before.skipEvents().outcome('a', 500);
     const id = (before.news()[0] ?? '').replace('accepted ', '');
     before.work();
     for (const queue of [before.replayed(), before.rebuilt(), before]) {
       queue.work();
       queue.outcome(id, 200);
-      queue.forgetNews().work();
+      queue.skipEvents().work();
       expect(queue.news()).to.deep.equal([]);
       queue.pass(1000);
       expect(queue.news()).to.deep.equal(['started a, retry 1']);
@@ -73,7 +73,7 @@ describe('queue: named queues', () => {
     queue.ask(set(2));
     queue.publish(inQ('a'), inQ('b'), inQ('c'));
     queue.work();
-    queue.forgetNews().outcome('b', 200);
+    queue.skipEvents().outcome('b', 200);
     queue.work();
     expect(queue.news()).to.deep.equal(['delivered b', 'started c']);
   });
@@ -83,10 +83,10 @@ describe('queue: named queues', () => {
     queue.publish(inQ('early', { delaySeconds: 1 }), inQ('a'));
     queue.work();
     queue.outcome('a', 500);
-    queue.forgetNews().pass(1000);
+    queue.skipEvents().pass(1000);
     expect(queue.news()).to.deep.equal(['started a, retry 1']);
     queue.outcome('a', 200);
-    queue.forgetNews().work();
+    queue.skipEvents().work();
     expect(queue.news()).to.deep.equal(['started early']);
   });
 
@@ -96,7 +96,7 @@ describe('queue: named queues', () => {
     queue.publish(inQ('a'), inQ('b'));
     expect(queue.work()).to.equal(0);
     expect(lag(queue)).to.equal(2);
-    queue.forgetNews().ask(pause(false));
+    queue.skipEvents().ask(pause(false));
     queue.work();
     expect(queue.news()).to.deep.equal(['queue q set, 1', 'started a']);
   });
@@ -107,17 +107,17 @@ describe('queue: named queues', () => {
     queue.work();
     queue.outcome('a', 500);
     queue.ask(pause(true));
-    queue.forgetNews().pass(5000);
+    queue.skipEvents().pass(5000);
     expect(queue.news()).to.deep.equal([]);
     queue.ask(pause(false));
-    queue.forgetNews().work();
+    queue.skipEvents().work();
     expect(queue.news()).to.deep.equal(['started a, retry 1']);
   });
 
   it('SetQueue with the present values records no event', () => {
     const queue = new QueueSpec();
     queue.ask(set(2));
-    queue.forgetNews().ask(set(2));
+    queue.skipEvents().ask(set(2));
     queue.ask(pause(false));
     expect(queue.news()).to.deep.equal([]);
   });
@@ -142,7 +142,7 @@ describe('queue: named queues', () => {
     const queue = new QueueSpec();
     queue.publish(inQ('a'), inQ('b'), item('other'));
     queue.work();
-    queue.forgetNews().ask({ type: 'DeleteQueue', name: 'q' });
+    queue.skipEvents().ask({ type: 'DeleteQueue', name: 'q' });
     expect(queue.news().sort()).to.deep.equal([
       'QueueDeleted',
       'cancel requested a',
@@ -158,10 +158,10 @@ describe('queue: named queues', () => {
     const queue = new QueueSpec();
     queue.publish(inQ('a'));
     queue.work();
-    queue.forgetNews().ask({ type: 'DeleteQueue', name: 'q', ifEmpty: true });
+    queue.skipEvents().ask({ type: 'DeleteQueue', name: 'q', ifEmpty: true });
     expect(queue.news()).to.deep.equal([]);
     queue.outcome('a', 200);
-    queue.forgetNews().ask({ type: 'DeleteQueue', name: 'q', ifEmpty: true });
+    queue.skipEvents().ask({ type: 'DeleteQueue', name: 'q', ifEmpty: true });
     expect(queue.news()).to.deep.equal(['QueueDeleted']);
   });
 
@@ -174,7 +174,7 @@ describe('queue: named queues', () => {
       after.pass(1000);
       expect(after.news()).to.deep.equal(['started a, retry 1']);
       after.outcome('a', 200);
-      after.forgetNews().work();
+      after.skipEvents().work();
       expect(after.news()).to.deep.equal(['started b']);
     }
   });

@@ -19,7 +19,7 @@ const TOO_OLD = 'trigger rest api is only usable with sdk versions after v1.0.0 
 function begun(options: TriggerOptions = {}): WorkflowSpec {
   const flow = new WorkflowSpec();
   flow.trigger('r', options);
-  return flow.work().forgetNews();
+  return flow.work().skipEvents();
 }
 
 function errorsOf(flow: WorkflowSpec): readonly (string | undefined)[] {
@@ -60,7 +60,7 @@ describe('workflow: the answer of an endpoint', () => {
     flow.deliver('r#0');
     flow.submit(callItem('r', 1));
     flow.answer('r#c1', response(200));
-    flow.forgetNews().answer('r#c1 result', response(200));
+    flow.skipEvents().answer('r#c1 result', response(200));
     expect(flow.news().at(-1)).to.equal('delivered r#c1 result');
     expect(flow.isActive('r')).to.equal(true);
   });
@@ -100,7 +100,7 @@ describe('workflow: the answer of an endpoint', () => {
 
   it('no answer: an ordinary failure', () => {
     const flow = begun({ maxRetries: 1, retryDelay: '1' });
-    flow.miss('r#0').pass(1).forgetNews();
+    flow.miss('r#0').pass(1).skipEvents();
     flow.miss('r#0');
     expect(flow.news()).to.deep.equal(FOR_GOOD);
     expect(flow.all('MessageDeadLettered')[0]).to.include({ status: 0, error: 'connection refused' });
@@ -110,7 +110,7 @@ describe('workflow: the answer of an endpoint', () => {
     const flow = begun({ maxRetries: 1 });
     flow.answer('r#0', answered(429, [['Retry-After', '77']]));
     expect(flow.news()).to.deep.equal(['failed r#0, next in 77000']);
-    flow.pass(77_000).forgetNews();
+    flow.pass(77_000).skipEvents();
     flow.answer('r#0', 429);
     expect(flow.news()).to.deep.equal(FOR_GOOD);
   });
@@ -132,7 +132,7 @@ describe('workflow: the answer of an endpoint', () => {
   it('a failure after the step was appended: the retry finds the step', () => {
     const flow = begun();
     flow.submit(entryItem('r', 1));
-    flow.answer('r#0', 500).forgetNews();
+    flow.answer('r#0', 500).skipEvents();
     flow.pass(13_000);
     expect(flow.news()).to.deep.equal(['started r#0, retry 1']);
     const again = flow.submit(entryItem('r', 1, { id: 'again' }));
@@ -144,7 +144,7 @@ describe('workflow: the answer of an endpoint', () => {
   it('a failure after the run has ended: no consequence', () => {
     const flow = begun();
     flow.finish('r');
-    flow.forgetNews();
+    flow.skipEvents();
     flow.answer('r#0', 500);
     expect(flow.news()).to.deep.equal(['failed r#0, for good', 'cancelled r#0']);
     expect(flow.queue.ask({ type: 'EndRun', runId: 'r' as never, how: 'cancel', response: undefined })).to.include({
@@ -180,7 +180,7 @@ describe('workflow: the answer of an endpoint', () => {
     flow.work();
     flow.answer('r#0', 500);
     expect(flow.submit(entryItem('r', 2))).to.deep.equal(OVER);
-    flow.forgetNews().deliver('r#1');
+    flow.skipEvents().deliver('r#1');
     expect(flow.news()).to.deep.equal(['delivered r#1']);
   });
 });

@@ -7,7 +7,7 @@ const FAILED = { url: 'https://app.example/failed', settings: SETTINGS };
 function begun(): WorkflowSpec {
   const flow = new WorkflowSpec();
   flow.trigger('r', { failureCallback: FAILED });
-  return flow.deliver('r#0').forgetNews();
+  return flow.deliver('r#0').skipEvents();
 }
 
 describe('workflow: calls to third parties', () => {
@@ -56,7 +56,7 @@ describe('workflow: calls to third parties', () => {
   it('without attempts left are results too: the run does not fail, and the DLQ stays empty', () => {
     const flow = begun();
     flow.submit(callItem('r', 1, { maxRetries: 1, retryDelay: '1000' }));
-    flow.answer('r#c1', 500).pass(1000).forgetNews();
+    flow.answer('r#c1', 500).pass(1000).skipEvents();
     flow.answer('r#c1', response(401, [], 'who are you'), 'asked');
     expect(flow.news()).to.deep.equal(['accepted r#c1 result', 'failed r#c1, for good', 'gave up r#c1']);
     expect(flow.recordOf('r#c1 result')).to.include({
@@ -130,7 +130,7 @@ describe('workflow: calls to third parties', () => {
   it('with an undeliverable outcome fail the run like any delivery', () => {
     const flow = begun();
     flow.submit(callItem('r', 1));
-    flow.answer('r#c1', 200).forgetNews();
+    flow.answer('r#c1', 200).skipEvents();
     flow.answer('r#c1 result', answered(489, [['Svc-NonRetryable-Error', 'true']], 'bad'));
     expect(flow.news()).to.deep.equal([
       'started r#c1 result',
@@ -156,7 +156,7 @@ describe('workflow: calls to third parties', () => {
     for (const status of [200, 500]) {
       const flow = begun();
       flow.submit(callItem('r', 1));
-      flow.work().forgetNews();
+      flow.work().skipEvents();
       flow.cancel('r');
       flow.answer('r#c1', status);
       const end = status === 200 ? ['delivered r#c1'] : ['failed r#c1, for good', 'cancelled r#c1'];
@@ -167,7 +167,7 @@ describe('workflow: calls to third parties', () => {
   it('that wait when the run ends are not made', () => {
     const flow = begun();
     flow.submit(callItem('r', 1, { delaySeconds: 5 }));
-    flow.forgetNews();
+    flow.skipEvents();
     flow.cancel('r');
     flow.pass(10_000);
     expect(flow.news()).to.deep.equal(['run r RUN_CANCELED', 'cancelled r#c1']);

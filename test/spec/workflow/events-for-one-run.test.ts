@@ -23,9 +23,9 @@ describe('workflow: Notify with a run id', () => {
       one.wait('r', 1, 'e');
       expect(one.news()).to.deep.equal(['r waits for e', 'r step 1 notified', 'e taken by r', 'accepted n1 at 1']);
       expect(one.recordOf('n1')).to.include({ out: base64('event n1'), waitEventId: 'e', waitTimeout: false });
-      one.forgetNews().wait('r', 2, 'e');
+      one.skipEvents().wait('r', 2, 'e');
       expect(one.recordOf('n2')).to.include({ out: base64('event n2') });
-      one.forgetNews().wait('r', 3, 'e');
+      one.skipEvents().wait('r', 3, 'e');
       expect(one.news()).to.deep.equal(['r waits for e']);
     }
   });
@@ -40,7 +40,7 @@ describe('workflow: Notify with a run id', () => {
     const flow = WorkflowSpec.begun('order', 'b');
     flow.wait('b', 1, 'order/7');
     expect(notifiedBy(flow.notify('7', 'n', 'order')).map(({ waiter }) => waiter.runId)).to.deep.equal(['b']);
-    flow.forgetNews();
+    flow.skipEvents();
     expect(notifiedBy(flow.notify('7', 'm', 'order'))).to.deep.equal([]);
     expect(flow.news()).to.deep.equal(['7 kept for order']);
   });
@@ -64,7 +64,7 @@ describe('workflow: Notify with a run id', () => {
     flow.notify('e', 'n', 'r');
     expect(flow.news()).to.deep.equal(['e kept for r']);
     flow.wait('r', 1, 'e');
-    flow.forgetNews().notify('e', 'n', 'r');
+    flow.skipEvents().notify('e', 'n', 'r');
     expect(flow.news()).to.deep.equal([]);
   });
 
@@ -72,13 +72,13 @@ describe('workflow: Notify with a run id', () => {
     const flow = WorkflowSpec.begun();
     flow.notify('e', 'n', 'r');
     flow.finish('r');
-    flow.forgetNews();
+    flow.skipEvents();
     for (const id of ['r', 'nobody']) {
       expect(notifiedBy(flow.notify('e', 'm', id))).to.deep.equal([]);
       expect(flow.notify('e', 'm', id, '{}', true)).to.include({ reason: 'NOT_FOUND' });
     }
     flow.trigger('r', { id: 'again', body: 'other' });
-    flow.forgetNews().wait('r', 1, 'e');
+    flow.skipEvents().wait('r', 1, 'e');
     expect(flow.news()).to.deep.equal(['r waits for e']);
   });
 

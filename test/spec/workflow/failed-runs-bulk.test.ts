@@ -32,7 +32,7 @@ describe('workflow: ResumeRuns for many runs', () => {
     const spec = failedAtFirst(['a', 'b', 'c']);
     const page = byFilter({}, 2);
     const first = started(takeUp(spec, 'resume', page));
-    spec.forgetNews();
+    spec.skipEvents();
     const again = takeUp(spec, 'resume', page);
     expect(started(again)).to.deep.equal(first);
     expect(spec.news()).to.deep.equal([]);
@@ -50,7 +50,7 @@ describe('workflow: ResumeRuns for many runs', () => {
     expect(all.map(({ runId }) => runId)).to.deep.equal([0, 1, 2].map((at) => runIdAt(run('again'), at)));
     expect(all[0]).to.deep.equal(firstOnly[0]);
     expect(spec.all('RunStarted').length).to.equal(6);
-    spec.forgetNews();
+    spec.skipEvents();
     expect(started(takeUp(spec, 'resume', byIds(...ids)))).to.deep.equal(all);
     expect(spec.news()).to.deep.equal([]);
   });

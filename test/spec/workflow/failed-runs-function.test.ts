@@ -15,7 +15,7 @@ function failing(options: TriggerOptions = {}): WorkflowSpec {
   const spec = new WorkflowSpec();
   spec.trigger('r', { maxRetries: 0, failureCallback: { url: ENDPOINT, settings }, ...options });
   spec.answer('r#0', answered(500, [], LARGE)).work();
-  return spec.forgetNews();
+  return spec.skipEvents();
 }
 
 const callAgain = (spec: WorkflowSpec, id = 'again', dlqId = spec.dlqIdOf('r')): QueueReply =>
@@ -41,7 +41,7 @@ describe('workflow: failure functions of failed runs', () => {
     const spec = failing();
     const told = spec.bodyOf(FAILURE);
     expect(Buffer.from(JSON.parse(told).body, 'base64').toString()).to.equal(LARGE);
-    spec.answer(FAILURE, 500).forgetNews();
+    spec.answer(FAILURE, 500).skipEvents();
     expect(started(callAgain(spec))).to.deep.equal([{ runId: 'r', createdAtMs: spec.queue.nowMs }]);
     expect(spec.news()).to.deep.equal(['accepted again']);
     expect(functionOf(spec)).to.include({ state: 'CALLBACK_INPROGRESS', messageId: 'again' });
@@ -71,7 +71,7 @@ describe('workflow: failure functions of failed runs', () => {
     const spec = failing();
     spec.answer(FAILURE, 500);
     const first = callAgain(spec);
-    spec.forgetNews();
+    spec.skipEvents();
     expect(callAgain(spec)).to.deep.equal(first);
     expect(spec.news()).to.deep.equal([]);
   });

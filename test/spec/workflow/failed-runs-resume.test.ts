@@ -86,7 +86,7 @@ describe('workflow: ResumeRuns with how resume', () => {
   it('is refused for the id of an active run', () => {
     const spec = failedAfter(0);
     spec.trigger('busy');
-    spec.forgetNews();
+    spec.skipEvents();
     expect(resume(spec, { firstRunId: 'busy' })).to.include({ reason: 'INVALID' });
     expect(spec.news()).to.deep.equal([]);
   });

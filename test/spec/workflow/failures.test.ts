@@ -19,7 +19,7 @@ function failed(options: TriggerOptions = {}): WorkflowSpec {
   flow.deliver('r#0');
   flow.submit(entryItem('r', 1));
   flow.work();
-  return flow.forgetNews().answer('r#1', NO);
+  return flow.skipEvents().answer('r#1', NO);
 }
 
 function functionOf(flow: WorkflowSpec) {
@@ -49,7 +49,7 @@ describe('workflow: runs that fail', () => {
       const flow = new WorkflowSpec();
       flow.trigger('r', { failureCallback: FAILED, maxRetries: 3 });
       if (isUnderWay) flow.work();
-      flow.forgetNews();
+      flow.skipEvents();
       const command = { type: 'RefuseStep', runId: 'r' as never, error: 'the step was refused: too large' } as const;
       expect(flow.queue.ask(command)).to.deep.equal({ type: 'Done' });
       expect(flow.news()).to.deep.equal([
@@ -62,7 +62,7 @@ describe('workflow: runs that fail', () => {
       const told = flow.recordOf('r failure') as { status: number; body: string };
       const read = JSON.parse(Buffer.from(told.body, 'base64').toString()) as unknown;
       expect([told.status, read]).to.deep.equal([412, { error: 'StepRefused', message: command.error }]);
-      flow.forgetNews();
+      flow.skipEvents();
       if (isUnderWay)
         flow.queue.ask({
           type: 'RecordAttempt',
@@ -131,7 +131,7 @@ describe('workflow: runs that fail', () => {
     flow.submit(entryItem('r', 1), entryItem('r', 2, { delaySeconds: 60 }), callItem('r', 3, { delaySeconds: 60 }));
     flow.wait('r', 4, 'e');
     flow.notify('f', 'kept', 'r');
-    flow.work().forgetNews();
+    flow.work().skipEvents();
     flow.answer('r#1', 500);
     expect(flow.news()).to.deep.equal([
       'failed r#1, for good',
@@ -159,7 +159,7 @@ describe('workflow: runs that fail', () => {
 
   it('leave the DLQ by age, with all their data', () => {
     const flow = failed();
-    flow.answer('r failure', answered(200, [], '"done"')).forgetNews();
+    flow.answer('r failure', answered(200, [], '"done"')).skipEvents();
     flow.pass(7 * 24 * 3600 * 1000);
     expect(flow.news()).to.deep.equal(['DlqExpired 1']);
     for (const id of ['a', 'b']) flow.trigger(id, { body: '' });
@@ -175,7 +175,7 @@ describe('workflow: runs that fail', () => {
     }
     flow
       .work()
-      .forgetNews()
+      .skipEvents()
       .pass(7 * 24 * 3600 * 1000);
     expect(flow.news()).to.deep.equal(['DlqExpired 2', 'DlqExpired 1']);
   });
@@ -209,7 +209,7 @@ describe('workflow: runs that fail', () => {
     flow.trigger('r', { maxRetries: 0 });
     for (let step = 2; step <= 5000; step += 1) flow.submit(entryItem('r', step, { body: '', delaySeconds: 60 }));
     flow.submit(invokeItem('r', 1, 'child', { failureCallback: { url: CHILD, settings: SETTINGS }, maxRetries: 0 }));
-    flow.work().forgetNews();
+    flow.work().skipEvents();
     flow.answer('child#0', 500);
     expect(flow.isActive('r')).to.equal(false);
     const { run } = flow.attempt('child failure');
@@ -220,7 +220,7 @@ describe('workflow: runs that fail', () => {
 
 describe('workflow: failure functions', () => {
   it('with an answer are done, and their answer is kept with the run', () => {
-    const flow = failed().forgetNews();
+    const flow = failed().skipEvents();
     flow.answer('r failure', answered(200, [['X-Done', '1']], '{"result":"sorry"}'));
     expect(flow.news()).to.deep.equal([
       'started r failure',
@@ -235,14 +235,14 @@ describe('workflow: failure functions', () => {
   });
 
   it('that the endpoint does not have count as absent', () => {
-    const flow = failed().forgetNews();
+    const flow = failed().skipEvents();
     flow.answer('r failure', answered(200, [['Svc-Workflow-Failure-Callback-Notfound', 'true']]));
     expect(flow.news().slice(1)).to.deep.equal(['failure function of r: none', 'delivered r failure']);
     expect(functionOf(flow)).to.equal(undefined);
   });
 
   it('that fail are retried by their own settings and then given up, without a second DLQ entry', () => {
-    const flow = failed().forgetNews();
+    const flow = failed().skipEvents();
     flow.answer('r failure', 500).pass(1000);
     flow.answer('r failure', answered(503, [], 'down'));
     expect(flow.news()).to.deep.equal([
@@ -273,7 +273,7 @@ describe('workflow: failure functions', () => {
     const flow = failed();
     flow.work();
     for (const copy of [flow.replayed(), flow.rebuilt()]) {
-      copy.forgetNews().pass(60_000);
+      copy.skipEvents().pass(60_000);
       expect(copy.attempt('r failure').restarts).to.equal(1);
       copy.deliver('r failure');
       expect(functionOf(copy)).to.deep.include({ state: 'CALLBACK_SUCCESS' });

@@ -18,13 +18,13 @@ const failureCallback = { url: CHILD, settings: SETTINGS };
 function begun(): WorkflowSpec {
   const flow = new WorkflowSpec();
   flow.trigger('r', { failureCallback: { url: 'https://app.example/flow', settings: SETTINGS } });
-  return flow.work().forgetNews();
+  return flow.work().skipEvents();
 }
 
 function invoked(options = {}): WorkflowSpec {
   const flow = begun();
   flow.submit(invokeItem('r', 1, 'child', options));
-  return flow.deliver('r#0').deliver('child#0').forgetNews();
+  return flow.deliver('r#0').deliver('child#0').skipEvents();
 }
 
 function outOf(flow: WorkflowSpec, name: string): unknown {
@@ -94,7 +94,7 @@ describe('workflow: invoked runs', () => {
     flow.submit(entryItem('r', 9));
     flow.answer('r#9', answered(489, [['Svc-NonRetryable-Error', 'true']]));
     expect(flow.isActive('child'), 'children run on').to.equal(true);
-    flow.forgetNews().finish('child', '1');
+    flow.skipEvents().finish('child', '1');
     expect(flow.news()).to.deep.equal(['run child RUN_SUCCESS', 'late for r step 1']);
     const [late] = flow.all('InvokeEndedLate');
     expect(JSON.parse(Buffer.from(late?.record ?? []).toString())).to.include({ stepId: 1, stepType: 'Invoke' });
@@ -106,7 +106,7 @@ describe('workflow: invoked runs', () => {
     flow.cancel('r');
     flow.pass(60_000);
     flow.trigger('r', { id: 'second', body: 'new' });
-    flow.forgetNews().finish('child');
+    flow.skipEvents().finish('child');
     expect(flow.news()).to.deep.equal(['run child RUN_SUCCESS', 'late for r step 1']);
   });
 
@@ -134,7 +134,7 @@ describe('workflow: invoked runs', () => {
   it('may not be runs that are already active', () => {
     const flow = begun();
     flow.trigger('taken');
-    flow.forgetNews();
+    flow.skipEvents();
     expect(flow.submit(invokeItem('r', 1, 'taken', { id: 'x' }))).to.include({ reason: 'TOO_MANY' });
     expect(flow.submit(invokeItem('r', 1, 'r', { id: 'y' }))).to.include({ reason: 'TOO_MANY' });
     expect(flow.news()).to.deep.equal([]);

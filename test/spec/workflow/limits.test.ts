@@ -24,7 +24,7 @@ function grown(entries: number): WorkflowSpec {
     published(flow.submit(...Array.from({ length: count }, (_, at) => entryItem('r', from + at, later))));
   }
   expect(flow.entries('r')).to.have.length(entries);
-  return flow.forgetNews();
+  return flow.skipEvents();
 }
 
 describe('workflow: the limits of a run', () => {
@@ -75,7 +75,7 @@ describe('workflow: the limits of a run', () => {
     flow.wait('r', 8002, 'e');
     flow.wait('r', 8003, 'e');
     flow.submit(invokeItem('r', 8004, 'child'));
-    flow.forgetNews();
+    flow.skipEvents();
     const reply = flow.notify('e', 'n');
     expect(reply.type === 'Notified' && reply.notified).to.have.length(2);
     expect(flow.isActive('r')).to.equal(false);

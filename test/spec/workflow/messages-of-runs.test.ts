@@ -12,7 +12,7 @@ describe('workflow: the messages of runs', () => {
     flow.trigger('r', { delaySeconds: 60 });
     flow.submit(entryItem('r', 1));
     flow.queue.publish(item('plain', { delaySeconds: 60 }));
-    flow.work().forgetNews();
+    flow.work().skipEvents();
     for (const id of ['r#0', 'r#1']) {
       expect(flow.queue.ask({ type: 'CancelMessage', id: message(id) })).to.include({ reason: 'NOT_FOUND' });
     }
@@ -33,7 +33,7 @@ describe('workflow: the messages of runs', () => {
     const flow = new WorkflowSpec();
     flow.trigger('r', { delaySeconds: 5 });
     flow.queue.suspend();
-    flow.forgetNews().pass(60_000);
+    flow.skipEvents().pass(60_000);
     expect(flow.news()).to.deep.equal([]);
     expect(flow.queue.engine.nextDueAtMs(flow.queue.context)).to.equal(undefined);
     expect(flow.submit(triggerItem('s'))).to.include({ reason: 'SUSPENDED' });
@@ -50,7 +50,7 @@ describe('workflow: the messages of runs', () => {
     const flow = new WorkflowSpec();
     flow.trigger('a', { flowControl });
     flow.trigger('b', { flowControl });
-    flow.work().forgetNews();
+    flow.work().skipEvents();
     flow.submit(entryItem('a', 1));
     flow.work();
     expect(flow.news()).to.deep.equal(['accepted a#1 at 1']);
@@ -65,7 +65,7 @@ describe('workflow: the messages of runs', () => {
     flow.trigger('r', { flowControl });
     flow.work();
     flow.submit(callItem('r', 1));
-    flow.forgetNews().work();
+    flow.skipEvents().work();
     expect(flow.news()).to.deep.equal(['started r#c1']);
   });
 
@@ -81,7 +81,7 @@ describe('workflow: the messages of runs', () => {
       return reply.type === 'Flows' ? reply.flows[0] : undefined;
     };
     expect(view()).to.include({ active: 1, waiting: 1 });
-    flow.forgetNews().deliver('a#0').work();
+    flow.skipEvents().deliver('a#0').work();
     expect(flow.news()).to.deep.equal(['delivered a#0', 'started b#0']);
     expect(view()).to.include({ active: 1, waiting: 0 });
     flow.deliver('b#0').finish('b');
@@ -94,7 +94,7 @@ describe('workflow: the messages of runs', () => {
     flow.submit(entryItem('r', 1));
     flow.work();
     for (const copy of [flow.replayed(), flow.rebuilt()]) {
-      copy.forgetNews().pass(60_000);
+      copy.skipEvents().pass(60_000);
       expect(copy.news()).to.have.members(['started r#0, restart 1', 'started r#1, restart 1']);
       expect(copy.listOf('r#1')).to.deep.equal(['r#0', 'r#1']);
       expect(copy.bodyOf('r#1')).to.equal('record r#1');
@@ -109,7 +109,7 @@ describe('workflow: the messages of runs', () => {
     flow.work();
     flow.finish('r');
     for (const copy of [flow.replayed(), flow.rebuilt()]) {
-      copy.forgetNews().pass(60_000);
+      copy.skipEvents().pass(60_000);
       expect(copy.news()).to.have.members(['cancelled r#0', 'cancelled r#c1']);
       const reply = copy.queue.ask({ type: 'GetFlow', key: 'k' });
       expect(reply.type === 'Flows' && reply.flows[0]).to.include({ active: 0, waiting: 0 });
@@ -151,7 +151,7 @@ describe('workflow: CancelRuns', () => {
     flow.trigger('b', labelled('red', { url: 'https://x.example/one/more', flowControl }));
     flow.pass(10);
     flow.trigger('c', labelled('blue', { url: 'https://y.example/' }));
-    return flow.forgetNews();
+    return flow.skipEvents();
   }
   const active = (flow: WorkflowSpec) => ['a', 'b', 'c'].filter((id) => flow.isActive(id));
 

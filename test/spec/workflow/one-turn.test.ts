@@ -53,7 +53,7 @@ function world(): WorkflowSpec {
   flow.submit(callItem('r', 2), entryItem('r', 3, { delaySeconds: 60 }));
   flow.wait('r', 4, 'e');
   flow.notify('f', 'stored', 'r');
-  return flow.work().forgetNews();
+  return flow.work().skipEvents();
 }
 
 const WAIT: QueueCommand = {

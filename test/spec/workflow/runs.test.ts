@@ -57,7 +57,7 @@ describe('workflow: runs', () => {
     const flow = new WorkflowSpec();
     flow.trigger('delayed', { delaySeconds: 60 });
     flow.trigger('dated', { notBeforeMs: NOW_MS + 90_000 });
-    flow.forgetNews().work();
+    flow.skipEvents().work();
     expect(flow.news()).to.deep.equal([]);
     expect(flow.isActive('delayed')).to.equal(true);
     flow.pass(60_000);
@@ -70,7 +70,7 @@ describe('workflow: runs', () => {
     const flow = new WorkflowSpec();
     flow.trigger('r', { delaySeconds: 60 });
     flow.pass(60_000);
-    flow.deliver('r#0').forgetNews();
+    flow.deliver('r#0').skipEvents();
     flow.submit(entryItem('r', 1));
     flow.work();
     expect(flow.news()).to.deep.equal(['accepted r#1 at 1', 'started r#1']);
@@ -88,7 +88,7 @@ describe('workflow: runs', () => {
   it('have one active run per id: a trigger for an active one changes no state', () => {
     const flow = new WorkflowSpec();
     flow.trigger('r');
-    flow.forgetNews();
+    flow.skipEvents();
     expect(flow.trigger('r', { id: 'again', body: 'else' })).to.include({ messageId: 'r#0', isDuplicate: true });
     expect(flow.news()).to.deep.equal([]);
   });
@@ -96,11 +96,11 @@ describe('workflow: runs', () => {
   it('give the same answer to a repeated trigger', () => {
     const flow = new WorkflowSpec();
     const first = flow.trigger('r');
-    flow.forgetNews();
+    flow.skipEvents();
     expect(flow.trigger('r')).to.deep.equal(first);
     expect(flow.news()).to.deep.equal([]);
     flow.finish('r');
-    expect(flow.forgetNews().trigger('r')).to.deep.equal(first);
+    expect(flow.skipEvents().trigger('r')).to.deep.equal(first);
     expect(flow.news()).to.deep.equal([]);
   });
 
@@ -108,7 +108,7 @@ describe('workflow: runs', () => {
     const flow = new WorkflowSpec();
     flow.trigger('r');
     flow.submit(entryItem('r', 1), entryItem('r', 2, { delaySeconds: 9 }));
-    flow.work().forgetNews();
+    flow.work().skipEvents();
     expect(flow.finish('r', '{"done":1}')).to.deep.equal({ type: 'Done' });
     expect(flow.news()).to.deep.equal(['run r RUN_SUCCESS', 'cancelled r#2']);
     const [ended] = flow.all('RunEnded');
@@ -122,7 +122,7 @@ describe('workflow: runs', () => {
     const flow = new WorkflowSpec();
     flow.trigger('r');
     flow.finish('r');
-    flow.forgetNews();
+    flow.skipEvents();
     expect(flow.finish('r')).to.deep.equal({ type: 'Done' });
     expect(flow.finish('nobody')).to.deep.equal({ type: 'Done' });
     expect(flow.news()).to.deep.equal([]);
@@ -132,7 +132,7 @@ describe('workflow: runs', () => {
     const flow = new WorkflowSpec();
     const failureCallback = { url: 'https://app.example/failed', settings: SETTINGS };
     flow.trigger('r', { failureCallback });
-    flow.forgetNews();
+    flow.skipEvents();
     expect(flow.cancel('r')).to.deep.equal({ type: 'Done' });
     expect(flow.news()).to.deep.equal(['run r RUN_CANCELED', 'cancelled r#0']);
     expect(flow.cancel('r')).to.deep.equal(NOT_FOUND('r'));
@@ -149,7 +149,7 @@ describe('workflow: runs', () => {
       const flow = new WorkflowSpec();
       flow.trigger('r', { maxRetries: 0 });
       end(flow);
-      flow.forgetNews();
+      flow.skipEvents();
       expect(flow.submit(entryItem('r', 1))).to.deep.equal(OVER);
       expect(flow.wait('r', 1, 'e')).to.deep.equal(OVER);
       expect(flow.queue.ask({ type: 'GetRun', runId: run('r'), from: 0, maxBytes: 9 })).to.deep.equal(NOT_FOUND('r'));

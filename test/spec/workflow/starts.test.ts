@@ -40,7 +40,7 @@ describe('workflow: a start by a client without the protocol', () => {
   const begun = () => {
     const flow = new WorkflowSpec();
     flow.trigger('r', { ...FIRST, mark: REST, body: 'the payload' });
-    return flow.work().forgetNews();
+    return flow.work().skipEvents();
   };
 
   it('is triggered again by the endpoint: the same run, with entry 0 delivered again', () => {
@@ -87,7 +87,7 @@ describe('workflow: a start by a client without the protocol', () => {
   it('is triggered again once, for any number of repetitions by the endpoint', () => {
     const flow = begun();
     flow.submit(triggerItem('r', SECOND));
-    flow.forgetNews();
+    flow.skipEvents();
     expect(only(flow.submit(triggerItem('r', { ...SECOND, id: 'third' })))).to.include({
       messageId: 'second',
       isDuplicate: true,

@@ -17,7 +17,7 @@ import {
 function begun(id = 'r'): WorkflowSpec {
   const flow = new WorkflowSpec();
   flow.trigger(id);
-  return flow.work().forgetNews();
+  return flow.work().skipEvents();
 }
 
 describe('workflow: submitted steps', () => {
@@ -82,7 +82,7 @@ describe('workflow: submitted steps', () => {
   it('are accepted once: the first result wins over a different second one', () => {
     const flow = begun();
     flow.submit(entryItem('r', 1));
-    flow.forgetNews();
+    flow.skipEvents();
     const [again] = published(flow.submit(entryItem('r', 1, { id: 'twice', body: 'else' })));
     expect(again).to.include({ messageId: 'r#1', isDuplicate: true });
     flow.deliver('r#1');
@@ -103,7 +103,7 @@ describe('workflow: submitted steps', () => {
     const two = () => flow.submit(entryItem('r', 1, { id: 'again' }), entryItem('r', 2));
     expect(published(two()).map(({ isDuplicate }) => isDuplicate)).to.deep.equal([true, false]);
     flow.finish('r');
-    flow.forgetNews();
+    flow.skipEvents();
     expect(published(two()).map(({ isDuplicate }) => isDuplicate)).to.deep.equal([true, false]);
     expect(flow.news()).to.deep.equal([]);
   });
@@ -118,7 +118,7 @@ describe('workflow: submitted steps', () => {
     const flow = begun();
     flow.trigger('other');
     flow.cancel('other');
-    flow.forgetNews();
+    flow.skipEvents();
     expect(flow.submit(entryItem('r', 1), entryItem('other', 1))).to.deep.equal(OVER);
     expect(flow.submit(planItem('other', 1), planItem('other', 2))).to.deep.equal(OVER);
     expect(flow.submit(triggerItem('new'), callItem('other', 1))).to.deep.equal(OVER);
@@ -144,7 +144,7 @@ describe('workflow: submitted steps', () => {
     flow.submit(entryItem('r', 2, { type: 'SleepUntil', notBeforeMs: NOW_MS + 40_000 }));
     flow.submit(entryItem('r', 3, { type: 'SleepUntil', notBeforeMs: NOW_MS - 1 }));
     expect(flow.entries('r')).to.have.length(4);
-    flow.forgetNews().work();
+    flow.skipEvents().work();
     expect(flow.news()).to.deep.equal(['started r#3']);
     flow.pass(30_000);
     expect(flow.news()).to.deep.equal(['started r#1']);
@@ -200,7 +200,7 @@ describe('workflow: parallel steps', () => {
       planItem('r', 2, { concurrent: 3 }),
       planItem('r', 3, { concurrent: 3, delaySeconds: 60 }),
     );
-    flow.work().forgetNews();
+    flow.work().skipEvents();
     flow.answer('r#p1', answered(489, [['Svc-NonRetryable-Error', 'true']]));
     expect(flow.news()).to.deep.equal([
       'failed r#p1, for good',

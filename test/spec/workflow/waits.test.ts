@@ -56,7 +56,7 @@ describe('workflow: Wait for an event', () => {
   it('continues without the event after its timeout', () => {
     const flow = WorkflowSpec.begun();
     flow.wait('r', 1, 'e', { seconds: 60 });
-    flow.forgetNews().pass(59_999);
+    flow.skipEvents().pass(59_999);
     expect(flow.news()).to.deep.equal([]);
     flow.pass(1);
     expect(flow.news()).to.deep.equal(['r step 1 timeout', 'accepted r#1 at 1', 'started r#1']);
@@ -90,18 +90,18 @@ describe('workflow: Wait for an event', () => {
     flow.wait('r', 1, 'e');
     expect(notifiedBy(flow.notify('e', 'n'))).to.have.length(1);
     expect(notifiedBy(flow.notify('e', 'm'))).to.deep.equal([]);
-    flow.forgetNews().wait('r', 2, 'e');
+    flow.skipEvents().wait('r', 2, 'e');
     expect(flow.news()).to.deep.equal(['r waits for e']);
   });
 
   it('that is repeated keeps its first waiter, and adds none if the result exists', () => {
     const flow = WorkflowSpec.begun();
     flow.wait('r', 1, 'e', { seconds: 10 });
-    flow.pass(5000).forgetNews();
+    flow.pass(5000).skipEvents();
     expect(flow.wait('r', 1, 'e', { seconds: 10, resultId: 'other' })).to.deep.equal({ type: 'Done' });
     expect(flow.news()).to.deep.equal([]);
     flow.pass(5000);
-    expect(flow.forgetNews().wait('r', 1, 'e')).to.deep.equal({ type: 'Done' });
+    expect(flow.skipEvents().wait('r', 1, 'e')).to.deep.equal({ type: 'Done' });
     expect(flow.news()).to.deep.equal([]);
     expect(flow.waiters('e')).to.deep.equal([]);
   });
@@ -153,7 +153,7 @@ describe('workflow: Wait for an event', () => {
     flow.wait('b', 1, 'e');
     flow.notify('e', 'n');
     flow.wait('a', 2, 'e');
-    flow.forgetNews();
+    flow.skipEvents();
     expect(notifiedBy(flow.notify('e', 'n'))).to.deep.equal([]);
     expect(flow.news()).to.deep.equal([]);
     expect(flow.waiters('e')).to.have.length(1);
@@ -227,7 +227,7 @@ describe('workflow: Wait for an event', () => {
     const flow = WorkflowSpec.begun();
     flow.wait('r', 1, 'e', { seconds: 30 });
     flow.queue.suspend();
-    flow.forgetNews().pass(60_000);
+    flow.skipEvents().pass(60_000);
     expect(flow.news()).to.deep.equal(['r step 1 timeout', 'accepted r#1 at 1']);
     flow.queue.suspend(false);
     flow.work();

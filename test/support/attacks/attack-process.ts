@@ -9,22 +9,22 @@ const RUNNER = ['--pdeathsig', 'KILL', 'nice', '-n', '5', process.execPath, '--e
 
 export class AttackProcess {
   #settle: ((report: Report) => void) | undefined;
-  #whenOver: (error: Error) => void = () => undefined;
+  #onEnd: (error: Error) => void = () => undefined;
 
   private constructor(
     private readonly child: ChildProcess,
-    private readonly othersGoOn: (answers: number) => Promise<void>,
+    private readonly waitForSteadyTenant: (answers: number) => Promise<void>,
   ) {
-    child.on('message', (report: Report) => this.#hear(report));
-    child.once('exit', (code, signal) => this.#whenOver(new Error(`the attacker ended with ${code ?? signal}`)));
+    child.on('message', (report: Report) => this.#receive(report));
+    child.once('exit', (code, signal) => this.#onEnd(new Error(`the attacker ended with ${code ?? signal}`)));
   }
 
-  static start(othersGoOn: (answers: number) => Promise<void>): AttackProcess {
+  static start(waitForSteadyTenant: (answers: number) => Promise<void>): AttackProcess {
     const child = spawn('setpriv', RUNNER, {
       env: { PATH: process.env.PATH ?? '' },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
-    return new AttackProcess(child, othersGoOn);
+    return new AttackProcess(child, waitForSteadyTenant);
   }
 
   /**
@@ -51,7 +51,7 @@ export class AttackProcess {
 
   #ask(order: Order): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#whenOver = reject;
+      this.#onEnd = reject;
       this.#settle = (report) => {
         if (report.is !== 'done') return;
         if (report.error === undefined) resolve();
@@ -61,11 +61,11 @@ export class AttackProcess {
     });
   }
 
-  #hear(report: Report): void {
+  #receive(report: Report): void {
     if (report.is === 'waiting') {
-      this.othersGoOn(report.answers).then(
+      this.waitForSteadyTenant(report.answers).then(
         () => this.child.connected && this.child.send({ do: 'go-on' } satisfies Order),
-        (error: Error) => this.#whenOver(error),
+        (error: Error) => this.#onEnd(error),
       );
       return;
     }

@@ -15,15 +15,15 @@ export type Report =
   | { readonly is: 'waiting'; readonly answers: number }
   | { readonly is: 'done'; readonly error?: string | undefined };
 
-const goesOn: (() => void)[] = [];
+const waiting: (() => void)[] = [];
 let attacker: Attacker | undefined;
 let title = '';
 
 const tell = (report: Report) => process.send?.(report);
 
-function othersGoOn(answers: number): Promise<void> {
+function waitForSteadyTenant(answers: number): Promise<void> {
   return new Promise((resolve) => {
-    goesOn.push(resolve);
+    waiting.push(resolve);
     tell({ is: 'waiting', answers });
   });
 }
@@ -32,7 +32,7 @@ async function follow(order: Order): Promise<void> {
   switch (order.do) {
     case 'run':
       title = order.title;
-      attacker = new Attacker(order.scene, othersGoOn);
+      attacker = new Attacker(order.scene, waitForSteadyTenant);
       return attackOf(title).run(attacker);
     case 'undo':
       await attackOf(title).undo?.(attacker as Attacker);
@@ -50,7 +50,7 @@ function attackOf(name: string) {
 
 process.on('message', (order: Order) => {
   if (order.do === 'go-on') {
-    goesOn.shift()?.();
+    waiting.shift()?.();
     return;
   }
   follow(order).then(

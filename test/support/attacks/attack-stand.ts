@@ -34,16 +34,16 @@ const ALLOCATOR: Environment = {
 const OPERATOR = { email: 'operator@tests.example', key: 'mrk_operator-of-the-tests-0123456789' };
 
 /** The memory settings of the process under attack. */
-export interface Surroundings {
+export interface MemorySettings {
   /** An empty value gives the default heap size of `make run`. */
   readonly heapMb: string;
   /** The bound of the peak resident memory. */
   readonly peakMib: number;
 }
 /** The limits of the container image, minus the memory of the nats-server. */
-export const OF_THE_IMAGE: Surroundings = { heapMb: '512', peakMib: 1000 };
+export const OF_THE_IMAGE: MemorySettings = { heapMb: '512', peakMib: 1000 };
 /** The limits of `make run`: a larger heap, and the same memory outside of the heap. */
-export const OF_MAKE_RUN: Surroundings = { heapMb: '', peakMib: 1500 };
+export const OF_MAKE_RUN: MemorySettings = { heapMb: '', peakMib: 1500 };
 const COLLECTOR = fileURLToPath(new URL('../collect-on-signal.js', import.meta.url));
 
 export interface Memory {
@@ -78,7 +78,7 @@ export class AttackStand {
     this.#watch();
   }
 
-  static async start({ heapMb }: Surroundings, attackers: number): Promise<AttackStand> {
+  static async start({ heapMb }: MemorySettings, attackers: number): Promise<AttackStand> {
     const names = await NameServer.listening(() => undefined);
     const env: Environment = {
       NODE_OPTIONS: `--import ${COLLECTOR}`,
@@ -116,7 +116,7 @@ export class AttackStand {
   }
 
   /** Restarts the process with the same data and ports. */
-  async startAgain(): Promise<void> {
+  async restart(): Promise<void> {
     const { dataDir } = this.millrace;
     await this.millrace.kill();
     this.millrace = await startMillrace({ env: this.env, dataDir });
@@ -129,7 +129,7 @@ export class AttackStand {
   }
 
   /** The last lines of the process's log, which show why it ended. */
-  lastWords(): string {
+  logTail(): string {
     return this.log().split('\n').slice(-12).join('\n');
   }
 

@@ -25,12 +25,12 @@ export const KV_REFUSALS = /ERR|OOM|BUSY|closed/;
 export const A_WHILE = 500;
 
 /** Empties the attacker's database, as its owner would do after the attack. */
-export function emptied(attacker: Attacker): Promise<unknown> {
+export function flush(attacker: Attacker): Promise<unknown> {
   return attacker.rest(['FLUSHALL']);
 }
 
 /** Sends commands one by one until the server refuses one. @returns the refusal */
-export async function untilRefused(
+export async function sendUntilRefused(
   client: RespClient,
   most: number,
   words: (at: number) => readonly string[],

@@ -3,7 +3,7 @@ import http from 'node:http';
 import { encodeCommand } from '../../../src/codec/resp/index.js';
 import { RespClient } from '../resp-client.js';
 import type { Tenant } from './attack-stand.js';
-import { RudeConnection, type RudeConnectionOptions, SHOWN } from './rude-connection.js';
+import { RawConnection, type RawConnectionOptions, SHOWN } from './raw-connection.js';
 
 export interface HttpAnswer {
   readonly status: number;
@@ -16,19 +16,19 @@ export interface Scene {
   readonly credentials: Tenant;
 }
 
-export type ConnectionOptions = Omit<RudeConnectionOptions, 'port'>;
+export type ConnectionOptions = Omit<RawConnectionOptions, 'port'>;
 
 export class Attacker {
   readonly #open: { close(): unknown }[] = [];
   readonly #agent = new http.Agent({ keepAlive: true });
 
   /**
-   * @param othersGoOn resolves when the second tenant has received this number of further answers, at about 250 per
-   * second
+   * @param waitForSteadyTenant resolves when the second tenant has received this number of further answers, at about
+   * 250 per second
    */
   constructor(
     private readonly scene: Scene,
-    readonly othersGoOn: (answers: number) => Promise<void>,
+    readonly waitForSteadyTenant: (answers: number) => Promise<void>,
   ) {}
 
   get credentials(): Tenant {
@@ -36,27 +36,27 @@ export class Attacker {
   }
 
   /** Registers a resource that is closed when the attack ends. */
-  keeps<T extends { close(): unknown }>(opened: T): T {
+  closeAtEnd<T extends { close(): unknown }>(opened: T): T {
     this.#open.push(opened);
     return opened;
   }
 
   /** A RESP client that is signed in. */
   async resp(): Promise<RespClient> {
-    const client = this.keeps(await RespClient.connect({ port: this.#portOf('resp'), host: '127.0.0.1' }));
+    const client = this.closeAtEnd(await RespClient.connect({ port: this.#portOf('resp'), host: '127.0.0.1' }));
     const reply = await client.call(['AUTH', this.credentials.password]);
     if (reply !== '+OK\r\n') throw new Error(reply);
     return client;
   }
 
-  async rude(face: string, options: ConnectionOptions = {}): Promise<RudeConnection> {
-    return this.keeps(await RudeConnection.open({ port: this.#portOf(face), ...options }));
+  async openRaw(endpoint: string, options: ConnectionOptions = {}): Promise<RawConnection> {
+    return this.closeAtEnd(await RawConnection.open({ port: this.#portOf(endpoint), ...options }));
   }
 
   /** A raw RESP connection that sends AUTH first. */
-  async rudeResp(options: ConnectionOptions = {}): Promise<RudeConnection> {
-    const connection = await this.rude('resp', options);
-    await connection.say(encodeCommand(['AUTH', this.credentials.password]));
+  async openRawResp(options: ConnectionOptions = {}): Promise<RawConnection> {
+    const connection = await this.openRaw('resp', options);
+    await connection.write(encodeCommand(['AUTH', this.credentials.password]));
     return connection;
   }
 
@@ -78,8 +78,14 @@ export class Attacker {
   }
 
   /** Sends an HTTP request and returns the first characters of the answer. */
-  async http(face: string, path: string, authorization: string, body?: string, method = 'POST'): Promise<HttpAnswer> {
-    return this.#request({ method, url: `${this.scene.addresses[face]}${path}`, authorization }, body, SHOWN);
+  async http(
+    endpoint: string,
+    path: string,
+    authorization: string,
+    body?: string,
+    method = 'POST',
+  ): Promise<HttpAnswer> {
+    return this.#request({ method, url: `${this.scene.addresses[endpoint]}${path}`, authorization }, body, SHOWN);
   }
 
   #request(

@@ -18,7 +18,7 @@ import { expect } from 'chai';
 import { eventually } from '../eventually.js';
 import { A_WHILE, type Attack } from './attack.js';
 import { AttackProcess } from './attack-process.js';
-import { AttackStand, type Memory, type Surroundings } from './attack-stand.js';
+import { AttackStand, type Memory, type MemorySettings } from './attack-stand.js';
 
 /**
  * The quiet p99 is about 10 ms. A garbage collection of 512 MiB, or the accept of ten thousand connections, pauses a
@@ -58,67 +58,67 @@ export interface Case {
   readonly attacks: readonly Attack[];
   readonly exception?: Exception | undefined;
   /** Other work during the attack; it must succeed. */
-  readonly meanwhile?: (stand: AttackStand) => Promise<void>;
+  readonly otherWork?: (stand: AttackStand) => Promise<void>;
 }
 
 /** Registers the hooks of the calling suite. @returns the function that makes a test of a case */
-export function judgedAttacks(surroundings: Surroundings, attackers = 1) {
+export function judgedAttacks(memory: MemorySettings, attackers = 1) {
   let stand: AttackStand;
   let quietMemory: Memory;
   let quiet: readonly number[] = [];
   /** Quiet latencies measured just before and after the current attack. */
-  let nearby: readonly number[] = [];
+  let neighbouring: readonly number[] = [];
   let processes: AttackProcess[] = [];
   /** Set after a failed test. The next test then starts with a restarted process, so that its result is its own. */
-  let isSpoilt = false;
+  let needsRestart = false;
 
   before(async () => {
-    stand = await AttackStand.start(surroundings, attackers);
+    stand = await AttackStand.start(memory, attackers);
     await stand.steady.start();
-    await stand.steady.goesOn(2 * A_WHILE);
+    await stand.steady.waitForRequests(2 * A_WHILE);
     quietMemory = await stand.memory();
-    await stand.steady.goesOn(A_WHILE / 5);
+    await stand.steady.waitForRequests(A_WHILE / 5);
     stand.steady.report();
     await inQuiet(2 * A_WHILE);
   });
   beforeEach(async () => {
-    if (isSpoilt) {
+    if (needsRestart) {
       await stand.steady.pause();
-      await stand.startAgain();
+      await stand.restart();
       await stand.steady.start();
-      isSpoilt = false;
+      needsRestart = false;
     }
-    await stand.steady.goesOn(A_WHILE / 10);
+    await stand.steady.waitForRequests(A_WHILE / 10);
     stand.steady.report();
-    nearby = [];
+    neighbouring = [];
     await inQuiet(QUIET_BESIDE_EACH);
     await stand.peakMib();
   });
   afterEach(async function () {
     await Promise.all(processes.splice(0).map((one) => one.end()));
-    isSpoilt = this.currentTest?.state === 'failed';
+    needsRestart = this.currentTest?.state === 'failed';
   });
   after(() => stand?.stop());
 
   async function inQuiet(answers: number): Promise<void> {
-    await stand.steady.goesOn(answers);
+    await stand.steady.waitForRequests(answers);
     const { latenciesMs } = stand.steady.report();
     quiet = [...quiet, ...latenciesMs].slice(-QUIET_KEPT);
-    nearby = [...nearby, ...latenciesMs];
+    neighbouring = [...neighbouring, ...latenciesMs];
   }
 
   /** @returns the first error of an attacker, or of the work that runs during the attack */
-  async function underAttack({ attacks, meanwhile }: Case): Promise<Error | undefined> {
-    processes = attacks.map(() => AttackProcess.start((answers) => stand.steady.goesOn(answers)));
+  async function underAttack({ attacks, otherWork }: Case): Promise<Error | undefined> {
+    processes = attacks.map(() => AttackProcess.start((answers) => stand.steady.waitForRequests(answers)));
     const runs = attacks.map(({ title }, at) => {
       const credentials = stand.attackers[at] as (typeof stand.attackers)[number];
       return (processes[at] as AttackProcess).run(title, { addresses: stand.addresses, credentials });
     });
-    const results = await Promise.allSettled([...runs, meanwhile?.(stand)]);
+    const results = await Promise.allSettled([...runs, otherWork?.(stand)]);
     return results.find((result) => result.status === 'rejected')?.reason;
   }
 
-  function expectBack({ heldMib, residentMib }: Memory): void {
+  function expectMemoryBack({ heldMib, residentMib }: Memory): void {
     const more = (now: number, quietMib: number) => now - quietMib * MEMORY_TIMES;
     const moreMib = Math.min(more(residentMib, quietMemory.residentMib), more(heldMib, quietMemory.heldMib));
     expect(moreMib, `${round(residentMib)} MiB are resident, ${round(heldMib)} held`).to.be.below(KEPT_MIB);
@@ -127,21 +127,21 @@ export function judgedAttacks(surroundings: Surroundings, attackers = 1) {
   /** Runs an attack to its end and checks all criteria except the time of the second tenant. */
   async function timesUnder(one: Case): Promise<{ readonly p99Ms: number; readonly quietMs: number }> {
     const failure = await underAttack(one);
-    await stand.steady.goesOn(JUDGED);
+    await stand.steady.waitForRequests(JUDGED);
     const { failures, latenciesMs } = stand.steady.report();
     const peakMib = await stand.peakMib();
-    expect(stand.hasEnded, `the process has ended: ${stand.lastWords()}`).to.equal(false);
+    expect(stand.hasEnded, `the process has ended: ${stand.logTail()}`).to.equal(false);
     expect((await fetch(`${stand.addresses.metrics}/livez`)).status).to.equal(200);
     expect(failures).to.deep.equal([]);
     if (failure !== undefined) throw failure;
-    expect(peakMib, 'MiB at most').to.be.below(surroundings.peakMib);
+    expect(peakMib, 'MiB at most').to.be.below(memory.peakMib);
     await Promise.all(processes.map((process) => process.undo()));
     await Promise.all(processes.splice(0).map((process) => process.end()));
-    await eventually(async () => expectBack(await stand.memory()), { everyMs: 250, timeoutMs: MEMORY_BACK_MS });
+    await eventually(async () => expectMemoryBack(await stand.memory()), { everyMs: 250, timeoutMs: MEMORY_BACK_MS });
     stand.steady.report();
     await inQuiet(QUIET_BESIDE_EACH);
     const p99Ms = percentile(latenciesMs, 0.99);
-    const quietMs = Math.max(percentile(quiet, 0.99), percentile(nearby, 0.99));
+    const quietMs = Math.max(percentile(quiet, 0.99), percentile(neighbouring, 0.99));
     console.log(
       `      second tenant: ${latenciesMs.length} answered, p50 ${round(percentile(latenciesMs, 0.5))} ms, ` +
         `p99 ${round(p99Ms)} ms, ${round(p99Ms / quietMs)} times quiet (${round(quietMs)} ms); ${peakMib} MiB at most`,
@@ -170,7 +170,7 @@ export function judgedAttacks(surroundings: Surroundings, attackers = 1) {
   }
 
   /** Checks that run at the end of the suite. */
-  function judgeTheEnd(): void {
+  function judgeDeliveries(): void {
     it('has delivered each message of the second tenant', async () => {
       await stand.steady.pause();
       await eventually(() => {
@@ -180,7 +180,7 @@ export function judgedAttacks(surroundings: Surroundings, attackers = 1) {
     });
   }
 
-  return { judge, judgeTheEnd };
+  return { judge, judgeDeliveries };
 }
 
 function percentile(values: readonly number[], share: number): number {

@@ -4,7 +4,7 @@ import { encodeCommand } from '../../../src/codec/resp/index.js';
 import { eventually } from '../eventually.js';
 import { type Attack, KV_REFUSALS } from './attack.js';
 import type { Attacker } from './attacker.js';
-import type { RudeConnection } from './rude-connection.js';
+import type { RawConnection } from './raw-connection.js';
 
 const CONNECTIONS = 10_000;
 /** Connections that are opened at the same time: fewer than a listen backlog holds while its process is busy. */
@@ -20,30 +20,30 @@ const RESP_GUESSERS = 100;
  */
 const addressOf = (at: number) => `127.0.${1 + (at % 50)}.1`;
 
-export const CROWD: Attack = {
+export const MANY_CONNECTIONS: Attack = {
   title: '10,000 idle connections that send commands at the same moment',
   run: async (attacker) => {
-    const connections: RudeConnection[] = [];
+    const connections: RawConnection[] = [];
     while (connections.length < CONNECTIONS) {
       const opened = Array.from({ length: AT_ONCE }, (_, at) =>
-        attacker.rudeResp({ from: addressOf(connections.length + at) }),
+        attacker.openRawResp({ from: addressOf(connections.length + at) }),
       );
       connections.push(...(await Promise.all(opened)));
     }
-    await attacker.othersGoOn(AT_ONCE);
-    await Promise.all(connections.map((connection) => connection.say(encodeCommand(['PING']).repeat(10))));
+    await attacker.waitForSteadyTenant(AT_ONCE);
+    await Promise.all(connections.map((connection) => connection.write(encodeCommand(['PING']).repeat(10))));
     await eventually(() => {
-      for (const { heard } of connections) expect(heard).to.match(/^\+OK\r\n(\+PONG\r\n){10}$/);
+      for (const { received } of connections) expect(received).to.match(/^\+OK\r\n(\+PONG\r\n){10}$/);
     });
   },
 };
 
-const UNREAD_NEWS: Attack = {
+const UNREAD_MESSAGES: Attack = {
   title: '2,000 subscribers that never read their messages',
   run: async (attacker) => {
     for (let i = 0; i < SUBSCRIBERS; i += 1) {
-      const connection = await attacker.rudeResp();
-      await connection.say(encodeCommand(['SUBSCRIBE', 'news']));
+      const connection = await attacker.openRawResp();
+      await connection.write(encodeCommand(['SUBSCRIBE', 'news']));
       connection.stopReading();
     }
     const client = await attacker.resp();
@@ -61,12 +61,12 @@ const UNREAD_NEWS: Attack = {
 };
 
 /** Sends all guesses in one write. @returns the number of answers before the connection closed */
-async function guessed(attacker: Attacker, first: number, count: number): Promise<number> {
+async function sendGuesses(attacker: Attacker, first: number, count: number): Promise<number> {
   const statuses: string[] = [];
   let unread = '';
-  const connection = await attacker.rude('kv', {
+  const connection = await attacker.openRaw('kv', {
     from: addressOf(first / count),
-    onHeard: (piece) => {
+    onData: (piece) => {
       const text = unread + piece;
       let end = 0;
       for (const match of text.matchAll(/HTTP\/1\.1 (\d{3}) /g)) {
@@ -81,36 +81,36 @@ async function guessed(attacker: Attacker, first: number, count: number): Promis
     { length: count },
     (_, at) => `GET /get/a HTTP/1.1\r\nHost: one\r\nAuthorization: Bearer guess-${first + at}\r\n\r\n`,
   );
-  void connection.say(guesses.join(''));
+  void connection.write(guesses.join(''));
   await eventually(() => expect(connection.isClosed || statuses.length === count, `${statuses.length}`).to.equal(true));
   connection.close();
   for (const status of statuses) expect(status).to.be.oneOf(['401', '429']);
   return statuses.length;
 }
 
-export const GUESSES_OF_SECRETS: Attack = {
+export const PASSWORD_GUESSES: Attack = {
   title: '100,000 wrong passwords from 50 addresses',
   run: async (attacker) => {
     let answered = 0;
     while (answered < GUESSES) {
       const first = answered;
       const counts = await Promise.all(
-        Array.from({ length: 20 }, (_, at) => guessed(attacker, first + at * GUESSES_EACH, GUESSES_EACH)),
+        Array.from({ length: 20 }, (_, at) => sendGuesses(attacker, first + at * GUESSES_EACH, GUESSES_EACH)),
       );
       answered += counts.reduce((sum, count) => sum + count);
     }
     for (let at = 0; at < RESP_GUESSERS; at += 10) {
       const connections = await Promise.all(
-        Array.from({ length: 10 }, (_, i) => attacker.rude('resp', { from: addressOf(at + i) })),
+        Array.from({ length: 10 }, (_, i) => attacker.openRaw('resp', { from: addressOf(at + i) })),
       );
       for (const connection of connections)
-        void connection.say(encodeCommand(['AUTH', 'a-guess']).repeat(RESP_GUESSES));
+        void connection.write(encodeCommand(['AUTH', 'a-guess']).repeat(RESP_GUESSES));
       await eventually(() => {
         for (const { isClosed } of connections) expect(isClosed).to.equal(true);
       });
-      for (const { heard } of connections) expect(heard).to.match(/^-(WRONGPASS|ERR too many failed sign-ins)/);
+      for (const { received } of connections) expect(received).to.match(/^-(WRONGPASS|ERR too many failed sign-ins)/);
     }
   },
 };
 
-export const ON_CONNECTIONS: readonly Attack[] = [CROWD, UNREAD_NEWS, GUESSES_OF_SECRETS];
+export const ON_CONNECTIONS: readonly Attack[] = [MANY_CONNECTIONS, UNREAD_MESSAGES, PASSWORD_GUESSES];

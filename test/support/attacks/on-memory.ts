@@ -5,7 +5,7 @@
 import { expect } from 'chai';
 import { encodeCommand } from '../../../src/codec/resp/index.js';
 import { eventually } from '../eventually.js';
-import { A_WHILE, type Attack, emptied, KV_REFUSALS, MIB, untilRefused } from './attack.js';
+import { A_WHILE, type Attack, flush, KV_REFUSALS, MIB, sendUntilRefused } from './attack.js';
 
 const named = (at: number) => `${at}`.padEnd(MIB - 10, 'x');
 
@@ -15,12 +15,12 @@ export const UNREAD_PIPELINES: Attack = {
     expect((await attacker.rest(['SET', 'large', 'x'.repeat(MIB)])).status).to.equal(200);
     const pipeline = encodeCommand(['GET', 'large']).repeat(1000);
     for (let i = 0; i < 6; i += 1) {
-      const connection = await attacker.rudeResp();
+      const connection = await attacker.openRawResp();
       connection.stopReading();
-      void connection.say(pipeline);
+      void connection.write(pipeline);
     }
   },
-  undo: emptied,
+  undo: flush,
 };
 
 const UNREAD_REST_PIPELINES: Attack = {
@@ -30,28 +30,28 @@ const UNREAD_REST_PIPELINES: Attack = {
     const body = JSON.stringify(Array.from({ length: 1000 }, () => ['GET', 'large']));
     const head = `POST /pipeline HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${attacker.credentials.readOnlyToken}\r\n`;
     for (let i = 0; i < 30; i += 1) {
-      const connection = await attacker.rude('kv');
+      const connection = await attacker.openRaw('kv');
       connection.stopReading();
-      void connection.say(`${head}Content-Length: ${body.length}\r\n\r\n${body}`);
+      void connection.write(`${head}Content-Length: ${body.length}\r\n\r\n${body}`);
     }
   },
-  undo: emptied,
+  undo: flush,
 };
 
 export const LARGE_VALUES: Attack = {
   title: 'SETs of 500 KB until the database refuses them',
   run: async (attacker) => {
     const value = 'x'.repeat(500_000);
-    const refusal = await untilRefused(await attacker.resp(), 4000, (at) => ['SET', `key:${at}`, value]);
+    const refusal = await sendUntilRefused(await attacker.resp(), 4000, (at) => ['SET', `key:${at}`, value]);
     expect(refusal).to.match(/^-OOM /);
   },
-  undo: emptied,
+  undo: flush,
 };
 
 const LONG_WATCHES: Attack = {
   title: 'WATCH with key names of a megabyte',
   run: async (attacker) => {
-    const refusal = await untilRefused(await attacker.resp(), 1000, (at) => ['WATCH', named(at)]);
+    const refusal = await sendUntilRefused(await attacker.resp(), 1000, (at) => ['WATCH', named(at)]);
     expect(refusal).to.match(KV_REFUSALS);
   },
 };
@@ -59,7 +59,7 @@ const LONG_WATCHES: Attack = {
 const LONG_CHANNELS: Attack = {
   title: 'SUBSCRIBE to channel names of a megabyte',
   run: async (attacker) => {
-    const refusal = await untilRefused(await attacker.resp(), 1000, (at) => ['SUBSCRIBE', named(at)]);
+    const refusal = await sendUntilRefused(await attacker.resp(), 1000, (at) => ['SUBSCRIBE', named(at)]);
     expect(refusal).to.match(KV_REFUSALS);
   },
 };
@@ -68,17 +68,17 @@ export const LARGE_TRANSACTIONS: Attack = {
   title: 'transactions of 60 MB on 30 connections',
   run: async (attacker) => {
     const piece = encodeCommand(['SET', 'k', 'x'.repeat(6 * MIB)]);
-    const connections = await Promise.all(Array.from({ length: 30 }, () => attacker.rudeResp()));
-    const said = connections.map(async (connection) => {
-      await connection.say(encodeCommand(['MULTI']));
-      for (let i = 0; i < 10 && !connection.isClosed; i += 1) await connection.say(piece);
+    const connections = await Promise.all(Array.from({ length: 30 }, () => attacker.openRawResp()));
+    const written = connections.map(async (connection) => {
+      await connection.write(encodeCommand(['MULTI']));
+      for (let i = 0; i < 10 && !connection.isClosed; i += 1) await connection.write(piece);
     });
-    const isAllTaken = Promise.all(said).then(() =>
-      connections.every(({ heardLast }) => /QUEUED\r\n$/.test(heardLast)),
+    const isAllAccepted = Promise.all(written).then(() =>
+      connections.every(({ receivedTail }) => /QUEUED\r\n$/.test(receivedTail)),
     );
     // A write that never completes is accepted like an error: the server has stopped reading.
-    const goesOn = attacker.othersGoOn(2 * A_WHILE).then(() => false);
-    expect(await Promise.race([isAllTaken, goesOn]), 'all of it is taken').to.equal(false);
+    const timeIsOver = attacker.waitForSteadyTenant(2 * A_WHILE).then(() => false);
+    expect(await Promise.race([isAllAccepted, timeIsOver]), 'all of it is taken').to.equal(false);
   },
 };
 
@@ -88,25 +88,25 @@ export const ENDLESS_VALUES: Attack = {
     const begun = '*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$9000000\r\n';
     const half = Buffer.alloc(3 * MIB, 'x');
     for (let i = 0; i < 300; i += 1) {
-      const connection = await attacker.rudeResp();
-      await connection.say(begun);
-      void connection.say(half);
+      const connection = await attacker.openRawResp();
+      await connection.write(begun);
+      void connection.write(half);
     }
   },
 };
 
-const STRANGERS_BODIES: Attack = {
+const UNAUTHENTICATED_BODIES: Attack = {
   title: 'request bodies of 64 MiB without credentials',
   run: async (attacker) => {
     const piece = Buffer.alloc(MIB, 'x');
     const places = { kv: '/', queue: '/v2/batch', mgmt: '/v2/kv/database' };
     const sent = Object.entries(places).flatMap(([face, path]) =>
       Array.from({ length: 20 }, async () => {
-        const connection = await attacker.rude(face);
-        void connection.say(`POST ${path} HTTP/1.1\r\nHost: one\r\nContent-Length: ${64 * MIB}\r\n\r\n`);
-        for (let i = 0; i < 64 && !connection.isClosed; i += 1) await connection.say(piece);
+        const connection = await attacker.openRaw(face);
+        void connection.write(`POST ${path} HTTP/1.1\r\nHost: one\r\nContent-Length: ${64 * MIB}\r\n\r\n`);
+        for (let i = 0; i < 64 && !connection.isClosed; i += 1) await connection.write(piece);
         await eventually(() => expect(connection.isClosed).to.equal(true));
-        expect(connection.heard).to.match(/^HTTP\/1\.1 401 /);
+        expect(connection.received).to.match(/^HTTP\/1\.1 401 /);
       }),
     );
     await Promise.all(sent);
@@ -121,5 +121,5 @@ export const ON_MEMORY: readonly Attack[] = [
   LONG_CHANNELS,
   LARGE_TRANSACTIONS,
   ENDLESS_VALUES,
-  STRANGERS_BODIES,
+  UNAUTHENTICATED_BODIES,
 ];

@@ -1,6 +1,6 @@
 /** Attacks with queries of indexes and vectors at the permitted maximum of work, and with builds of indexes. */
 import { expect } from 'chai';
-import { A_WHILE, type Attack, emptied } from './attack.js';
+import { A_WHILE, type Attack, flush } from './attack.js';
 import type { Attacker, HttpAnswer } from './attacker.js';
 
 const DOCUMENTS = 4000;
@@ -69,7 +69,7 @@ async function together(attacker: Attacker, asks: readonly (() => Promise<HttpAn
     }
   };
   const lanes = Promise.all(Array.from({ length: AT_A_TIME }, lane));
-  await attacker.othersGoOn(JUDGED);
+  await attacker.waitForSteadyTenant(JUDGED);
   isOver = true;
   await lanes;
   expectClear(answers);
@@ -123,7 +123,7 @@ export const HOSTILE_QUERIES: Attack = {
     // Some queries are refused because of their work.
     expect(answers.filter(({ text }) => text.includes('ms of work'))).to.have.length.at.least(1);
   },
-  undo: emptied,
+  undo: flush,
 };
 
 export const HOSTILE_BUILDS: Attack = {
@@ -145,7 +145,7 @@ export const HOSTILE_BUILDS: Attack = {
     ]).flat();
     await together(attacker, rounds);
   },
-  undo: emptied,
+  undo: flush,
 };
 
 export const HOSTILE_VECTORS: Attack = {
@@ -193,7 +193,7 @@ export const HOSTILE_VECTORS: Attack = {
     await together(attacker, rounds);
   },
   undo: async (attacker) => {
-    await emptied(attacker);
+    await flush(attacker);
     await (await vectorIndexOf(attacker)).remove();
   },
 };

@@ -1,7 +1,7 @@
 /** Attacks on the event loop: commands that read very many elements, and scripts that never end. */
 import { expect } from 'chai';
 import { eventually } from '../eventually.js';
-import { type Attack, emptied, MIB } from './attack.js';
+import { type Attack, flush, MIB } from './attack.js';
 import type { Attacker, HttpAnswer } from './attacker.js';
 
 /** Each command succeeds, or is refused because of its work or because of missing memory. */
@@ -20,7 +20,7 @@ export const MANY_SOURCES: Attack = {
     const asked = Array.from({ length: 6 }, () => attacker.rest(words, attacker.credentials.readOnlyToken));
     expectClear(await Promise.all(asked));
   },
-  undo: emptied,
+  undo: flush,
 };
 
 const LONG_SORT: Attack = {
@@ -36,7 +36,7 @@ const LONG_SORT: Attack = {
     expectClear(answers);
     expect(answers[0]?.text).to.include('answer too large');
   },
-  undo: emptied,
+  undo: flush,
 };
 
 export const LONG_COMMANDS: Attack = {
@@ -63,7 +63,7 @@ export const LONG_COMMANDS: Attack = {
     const refused = answers.filter(({ text }) => text.includes('answer too large') || text.includes('BUSY'));
     expect(refused).to.have.length.at.least(1);
   },
-  undo: emptied,
+  undo: flush,
 };
 
 const ENDLESS = 'while true do end';

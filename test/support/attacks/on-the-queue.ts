@@ -28,7 +28,7 @@ async function flood(attacker: Attacker, batches: number, message: (at: number) 
  * Deletes messages and dead letters until none is left, including messages that were in flight: dead letters and
  * callbacks contain bodies.
  */
-const givenUp = (attacker: Attacker) =>
+const cancelAll = (attacker: Attacker) =>
   eventually(async () => {
     const messages = await attacker.queue('DELETE', '/v2/messages');
     const letters = await attacker.queue('DELETE', '/v2/dlq');
@@ -38,11 +38,11 @@ const givenUp = (attacker: Attacker) =>
 export const SILENT_HOST: Attack = {
   title: 'many messages to a host that never responds',
   run: async (attacker) => {
-    const silent = attacker.keeps(await RawDestination.listening(() => undefined));
+    const silent = attacker.closeAtEnd(await RawDestination.listening(() => undefined));
     await flood(attacker, 40, () => ({ destination: silent.url() }));
     await eventually(() => expect(silent.openSockets).to.be.above(0));
   },
-  undo: givenUp,
+  undo: cancelAll,
 };
 
 /** The stand's name server never answers, and each attempt resolves the name again. */
@@ -51,7 +51,7 @@ export const DEAD_NAMES: Attack = {
   run: async (attacker) => {
     await flood(attacker, 20, (at) => ({ destination: `http://dead-${at}.example/` }));
   },
-  undo: givenUp,
+  undo: cancelAll,
 };
 
 /** The messages have callbacks, because a response without a callback is read up to 64 KiB only. */
@@ -60,7 +60,7 @@ export const ENDLESS_ANSWERS: Attack = {
   run: async (attacker) => {
     const sicknesses = ['floods its body', 'floods headers', 'floods interim responses'] as const;
     const endless = await Promise.all(sicknesses.map((sickness) => SickDestination.that(sickness)));
-    for (const destination of endless) attacker.keeps(destination);
+    for (const destination of endless) attacker.closeAtEnd(destination);
     await flood(attacker, 10, (at) => ({
       destination: endless[at % endless.length]?.url as string,
       headers: { 'Svc-Callback': endless[0]?.url as string, 'Svc-Retries': '1' },
@@ -69,7 +69,7 @@ export const ENDLESS_ANSWERS: Attack = {
       for (const { requests } of endless) expect(requests).to.be.above(10);
     });
   },
-  undo: givenUp,
+  undo: cancelAll,
 };
 
 export const ON_THE_QUEUE: readonly Attack[] = [SILENT_HOST, DEAD_NAMES, ENDLESS_ANSWERS];

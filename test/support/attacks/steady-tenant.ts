@@ -80,7 +80,7 @@ export class SteadyTenant {
   }
 
   /** Waits until this number of further requests have succeeded or failed. */
-  async goesOn(requests: number): Promise<void> {
+  async waitForRequests(requests: number): Promise<void> {
     const until = this.#answered + this.#failed + requests;
     await eventually(
       () => {

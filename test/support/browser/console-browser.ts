@@ -1,6 +1,6 @@
 /**
  * A user of the console: a real browser on a real process. It records problems outside of a test's own checks, and
- * `allIsWell` fails because of them: errors of the page's scripts, failed answers, and requests to other hosts.
+ * `closePages` fails because of them: errors of the page's scripts, failed answers, and requests to other hosts.
  *
  *  CBR1 a page signs in by typing, as a user does
  *  CBR2 requests go to loopback addresses only
@@ -45,10 +45,10 @@ export class ConsoleBrowser {
   readonly #pages: ConsolePage[] = [];
 
   /** Starts a console and its process for all tests of a block, and checks every page after each test. */
-  static ofTheseTests(): ConsoleBrowser {
+  static forSuite(): ConsoleBrowser {
     const browser = new ConsoleBrowser();
     before(() => browser.start());
-    afterEach(() => browser.allIsWell());
+    afterEach(() => browser.closePages());
     after(() => browser.end());
     return browser;
   }
@@ -131,7 +131,7 @@ export class ConsoleBrowser {
   }
 
   /** The end of every test: closes its pages and fails if a problem was recorded. */
-  async allIsWell(): Promise<void> {
+  async closePages(): Promise<void> {
     const wrong = this.#pages.splice(0).map(async (page) => page.end());
     expect((await Promise.all(wrong)).flat()).to.deep.equal([]);
   }
@@ -168,7 +168,7 @@ export class ConsolePage {
   }
 
   /** Declares expected problems by their recorded text. */
-  expects(...failures: readonly RegExp[]): this {
+  allowProblem(...failures: readonly RegExp[]): this {
     this.#expected.push(...failures);
     return this;
   }

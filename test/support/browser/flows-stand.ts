@@ -8,7 +8,7 @@ import { createWorkflow, serveMany } from '@upstash/workflow/nextjs';
 import { WIRE_ALIAS } from '../millrace-clients.js';
 import { QUEUE_TOKEN } from '../queue-process.js';
 import { WorkflowApp } from '../workflow-app.js';
-import { muteClient } from '../workflow-stand.js';
+import { silenceClient } from '../workflow-stand.js';
 
 export const FLOW_ENVIRONMENT: Readonly<Record<string, string>> = {
   ...WIRE_ALIAS,
@@ -36,7 +36,7 @@ export class FlowsStand {
     readonly queueUrl: string,
     app: WorkflowApp,
   ) {
-    muteClient();
+    silenceClient();
     this.#app = app;
     this.client = new Client({ baseUrl: queueUrl, token: QUEUE_TOKEN });
     const qstashClient = new QueueClient({ baseUrl: queueUrl, token: QUEUE_TOKEN });

@@ -67,11 +67,11 @@ export class QueueStand extends ConsoleBrowser {
    * their requests.
    */
   override async visitor(view?: View): Promise<ConsolePage> {
-    return (await super.visitor(view)).expects(/^503 /);
+    return (await super.visitor(view)).allowProblem(/^503 /);
   }
 
   /** From now on the destination answers with success. */
-  mend(): void {
+  stopFailing(): void {
     for (const path of this.#failing) this.sink.answer(path, { status: 200 });
   }
 

@@ -159,7 +159,7 @@ async function silenceOneWay({ stand, random }: FaultParts): Promise<StruckFault
   return { victim: 'c', shards };
 }
 
-async function cutForAnInstant({ stand }: FaultParts): Promise<StruckFault> {
+async function cutConnections({ stand }: FaultParts): Promise<StruckFault> {
   const shards = ownedBy(stand, 'c');
   for (const proxy of stand.proxies) proxy.cut();
   return { shards };
@@ -257,7 +257,7 @@ async function partedFor(ms: number, { stand, random }: FaultParts, ways: readon
   const led = await Promise.all(nodes.filter((_, node) => struck.has(node)).map((node) => node.streamsLed()));
   routes?.break(ways, random.below(2) === 0);
   await pause(ms);
-  routes?.mend();
+  routes?.repair();
   await Promise.all(nodes.map((node) => eventually(() => node.expectHealthy(), BACK)));
   return { shards: led.flat() };
 }
@@ -338,7 +338,7 @@ export const FAULTS = {
   'cut off from NATS': cutOff,
   'silence between a process and NATS': silence,
   'silence one way between a process and NATS': silenceOneWay,
-  'NATS connection lost for an instant': cutForAnInstant,
+  'NATS connection lost for an instant': cutConnections,
 } as const satisfies Readonly<Record<string, Fault>>;
 
 export type FaultName = keyof typeof FAULTS;

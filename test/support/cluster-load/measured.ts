@@ -39,11 +39,11 @@ export async function measured(
   name: FaultName,
   { stand, load, random }: { stand: ClusterStand; load: ClusterLoad; random: SeededRandom },
 ): Promise<Measured> {
-  await calm(stand, load);
+  await waitForNoFailures(stand, load);
   const before = stand.owners();
   const fromMs = Date.now();
   const { victim, shards: struck = [], backAtMs } = await FAULTS[name]({ stand, random });
-  await calm(stand, load);
+  await waitForNoFailures(stand, load);
   const outcomes = load.log.between(fromMs, Date.now());
   const shards = [...new Set([...struck, ...shardsMoved(before, stand.owners())])];
   const of = (isMeant: (outcome: LoadOutcome) => boolean) => summaryOf(outcomes.filter(isMeant), fromMs);
@@ -62,7 +62,7 @@ export async function measured(
 }
 
 /** @throws the last failure, if failures do not end */
-export async function calm(stand: ClusterStand, load: ClusterLoad): Promise<void> {
+export async function waitForNoFailures(stand: ClusterStand, load: ClusterLoad): Promise<void> {
   const shards = [...stand.databases, ...stand.accounts].map(({ shard }) => shard);
   await pause(CALM_MS);
   await eventually(() => {

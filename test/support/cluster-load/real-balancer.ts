@@ -17,7 +17,7 @@ import type { Backend, Entrance } from './balancer.js';
 const CONFIGURATION = 'infra/balancer/haproxy.cfg';
 /** The ports of the configuration, and the endpoint that each one serves. */
 const FACES: Readonly<Record<string, string>> = { 7100: 'kv', 7200: 'queue', 7300: 'mgmt', 6380: 'resp' };
-const NOBODY = 503;
+const NO_SERVER = 503;
 
 export class RealBalancer implements Backend, Entrance {
   readonly name = 'haproxy';
@@ -57,7 +57,7 @@ export class RealBalancer implements Backend, Entrance {
 export function expectFromProcess({ status, headers }: RawAnswer): void {
   if (status < 500 || !String(headers['content-type']).startsWith('text/html')) return;
   const error = new Error(`haproxy says ${status}`);
-  throw status === NOBODY ? Object.assign(error, { code: 'ECONNREFUSED' }) : error;
+  throw status === NO_SERVER ? Object.assign(error, { code: 'ECONNREFUSED' }) : error;
 }
 
 /** The configuration file with addresses of this machine. */

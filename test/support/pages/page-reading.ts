@@ -95,7 +95,11 @@ export class PageReading {
     const commands = commandsOf(text);
     const typed = commands.map(({ text }) => text).join('\n');
     await this.#terminals.get(name)?.interrupted();
-    const terminal = new ReaderTerminal(typed, this.home.dir, name === SERVER ? this.home.env : this.home.envBeside);
+    const terminal = new ReaderTerminal(
+      typed,
+      this.home.dir,
+      name === SERVER ? this.home.env : this.home.envOfOtherProcess,
+    );
     this.#terminals.set(name, terminal);
     const { printed } = expectedOf(commands.at(-1)?.comments ?? [], []);
     await terminal.isReady(name === SERVER ? READY : printed);

@@ -53,7 +53,7 @@ export class ReaderHome {
   }
 
   /** The environment of other processes, with their own free ports. */
-  get envBeside(): Record<string, string | undefined> {
+  get envOfOtherProcess(): Record<string, string | undefined> {
     const any = Object.keys(SERVED).map((name) => [`MILLRACE_${name}_PORT`, '0']);
     return { ...this.env, ...Object.fromEntries(any) };
   }

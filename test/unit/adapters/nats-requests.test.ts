@@ -12,7 +12,7 @@ import { isMillraceError } from '../../../src/kernel/index.js';
 import { eventually } from '../../support/eventually.js';
 import { ScriptedNats, type Sent } from '../../support/scripted-nats.js';
 
-const NOBODY = 503;
+const NO_RESPONDERS = 503;
 const turns = async (count = 20) => {
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 };
@@ -57,7 +57,7 @@ describe('a request to NATS', () => {
     nats.sent[0]?.answer('yes');
     expect(await answered).to.equal('answered yes');
     const refused = request();
-    nats.sent[1]?.answer('', NOBODY);
+    nats.sent[1]?.answer('', NO_RESPONDERS);
     expect(await refused).to.equal('no-responders');
     expect(await request(1)).to.equal('timed-out');
     const lost = request();
@@ -117,7 +117,7 @@ describe('a request of the JetStream client', () => {
     nats.onSent = (sent) =>
       setImmediate(() => sent.answer({ error: { code: 500, err_code: 10039, description: 'no' } }));
     expect(await info()).to.equal('no');
-    nats.onSent = (sent) => setImmediate(() => sent.answer('', NOBODY));
+    nats.onSent = (sent) => setImmediate(() => sent.answer('', NO_RESPONDERS));
     expect(await info()).to.equal('no-responders');
     nats.onSent = () => {};
     const lost = info();
@@ -169,7 +169,7 @@ describe('a lease in a bucket', () => {
     ['an unreadable text', (sent) => sent.answer('not json'), 'unknown'],
     ['another stream', (sent) => sent.answer({ stream: 'KV_other', seq: 8 }), 'unknown'],
     ['no number', (sent) => sent.answer({ stream: 'KV_a_leases' }), 'unknown'],
-    ['no responder', (sent) => sent.answer('', NOBODY), 'unknown'],
+    ['no responder', (sent) => sent.answer('', NO_RESPONDERS), 'unknown'],
     ['the connection is lost', () => nats.status('disconnect'), 'unknown'],
   ];
   for (const [reply, answer, expected] of ANSWERS) {

@@ -13,7 +13,7 @@ const PAGES = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', ..
 describe('the pages', () => {
   for (const page of PAGES) {
     it(`${page}: links have a target`, () => {
-      const missing = linksOf(page).filter((link) => !leadsSomewhere(page, link));
+      const missing = linksOf(page).filter((link) => !hasTarget(page, link));
       expect(missing).to.deep.equal([]);
     });
   }
@@ -67,7 +67,7 @@ function linksOf(page: string): string[] {
   return [...text.matchAll(/\]\(([^()\s]+)\)/g)].map(([, link = '']) => link).filter((link) => !/^\w+:/.test(link));
 }
 
-function leadsSomewhere(page: string, link: string): boolean {
+function hasTarget(page: string, link: string): boolean {
   const path = pathOf(link);
   const target = path === '' ? page : join(dirname(page), path);
   if (!existsSync(target)) return false;

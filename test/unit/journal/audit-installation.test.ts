@@ -37,7 +37,7 @@ class Installation {
   }
 
   /** Makes the lease of the shard name this entry. */
-  async vouch({ number, hash, position }: ChainHead, createdAt = this.#createdAt): Promise<void> {
+  async writeLease({ number, hash, position }: ChainHead, createdAt = this.#createdAt): Promise<void> {
     const lease = { epoch: 1, session: 'node-a' as SessionId, isReleased: true, createdAt, needsQuiet: false };
     await this.leases.create(SHARD, encodeShardLease({ ...lease, highWater: { number, hash, position } }));
   }
@@ -80,7 +80,7 @@ class Installation {
 describe('the audit of an installation', () => {
   it('has no findings where leases and checkpoint match the journal', async () => {
     const installation = await Installation.of(4);
-    await installation.vouch(installation.world.history.head);
+    await installation.writeLease(installation.world.history.head);
     const against = await installation.statement();
     await installation.world.history.batch({ [BETA]: ['SET b 1'] });
     await installation.world.compact();
@@ -93,7 +93,7 @@ describe('the audit of an installation', () => {
   it('finds that the newest entries are gone, by the lease and by the checkpoint', async () => {
     const installation = await Installation.of(5);
     const against = await installation.statement();
-    await installation.vouch(installation.world.history.head);
+    await installation.writeLease(installation.world.history.head);
     const found = await installation.findings({ against }, installation.shorter(3));
     expect(found.map(([position]) => position)).to.deep.equal([4, 4]);
     expect(found.map(([, reason]) => reason).join('\n')).to.match(
@@ -117,7 +117,7 @@ describe('the audit of an installation', () => {
 
   it('finds a stream that was created again', async () => {
     const installation = await Installation.of(2);
-    await installation.vouch(installation.world.history.head, '2020-01-01T00:00:00Z');
+    await installation.writeLease(installation.world.history.head, '2020-01-01T00:00:00Z');
     expect((await installation.findings())[0]?.[1]).to.match(/^its stream was created at .*, the lease says 2020-/);
   });
 

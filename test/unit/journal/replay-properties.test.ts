@@ -77,8 +77,8 @@ for (const family of PROGRAMS.keys()) {
         const range = { from: position(from), to: position(to) };
         const { changes } = await diffShard(world.ports, ALPHA_ALONE, range);
         const found = new Map([...changes].map((change) => [change.key, change]));
-        const before = await looksAt(world, from);
-        const after = await looksAt(world, to);
+        const before = await keysAt(world, from);
+        const after = await keysAt(world, to);
         for (const key of new Set([...before.keys(), ...after.keys(), ...found.keys()])) {
           if (key === undefined) continue;
           const change = found.get(key);
@@ -95,7 +95,7 @@ for (const family of PROGRAMS.keys()) {
 }
 
 /** Every key that is visible after the entry. */
-async function looksAt(world: JournalStand, at: number): Promise<Map<string, KeyLook>> {
+async function keysAt(world: JournalStand, at: number): Promise<Map<string, KeyLook>> {
   const replay = await ShardReplay.open(world.ports, ALPHA_ALONE, position(at));
   await replay.close();
   const fold = replay.folds.get(ALPHA) as ReturnType<typeof newFold>;

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { QueueEvent, QueueEventOf } from '../../../src/domain/queue/index.js';
 import type { MessageId } from '../../../src/kernel/index.js';
 import type { CallRecord } from '../../support/queue-conservation-history.js';
-import { judgeQueueJournal, markUnheard } from '../../support/queue-conservation-journal.js';
+import { judgeQueueJournal, markUnreported } from '../../support/queue-conservation-journal.js';
 import { item, QueueSpec } from '../../support/queue-spec.js';
 
 const FLOW = { key: 'k', parallelism: 1, rate: 2, periodSeconds: 1 };
@@ -104,7 +104,7 @@ describe('an answer that its caller did not receive', () => {
       failed('c', 'timed out after 2s'),
       { ...started('a', 4), retried: 1 },
     ];
-    markUnheard(events, calls);
+    markUnreported(events, calls);
     expect(calls.map(({ end }) => end)).to.deep.equal(['closed', 'answered', 'answered', 'closed']);
   });
 });

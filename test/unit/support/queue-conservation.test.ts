@@ -121,16 +121,16 @@ describe('the judge of conservation', () => {
   }
 
   const bad: [string, Partial<ConservationHistory>, RegExp][] = [
-    ['an accepted message that is nowhere', { publishes: [publish(1)] }, /accepted and is nowhere/],
+    ['an accepted message that is lost', { publishes: [publish(1)] }, /accepted and is lost/],
     [
       'an accepted message that failed and left',
       { publishes: [publish(1)], calls: [call(1, 1000, failed)] },
-      /accepted and is nowhere/,
+      /accepted and is lost/,
     ],
     [
       'a cut answer that counts as a delivery',
       { publishes: [publish(1)], calls: [call(1, 1000, { end: 'closed' })] },
-      /accepted and is nowhere/,
+      /accepted and is lost/,
     ],
     [
       'a refused message that is delivered',
@@ -142,7 +142,7 @@ describe('the judge of conservation', () => {
       { publishes: [publish(1, { isFar: true })], calls: [call(1, 1000)], pending: ['msg_1'] },
       /long before it is due/,
     ],
-    ['a missing message that is not due yet', { publishes: [publish(1, { isFar: true })] }, /accepted and is nowhere/],
+    ['a missing message that is not due yet', { publishes: [publish(1, { isFar: true })] }, /accepted and is lost/],
     [
       'a message that is pending and dead',
       { publishes: [publish(1)], pending: ['msg_1'], dlq: [{ dlqId: '1-1', messageId: 'msg_1' }] },

@@ -7,7 +7,7 @@ import { type AccountId, isMillraceError } from '../../../../src/kernel/index.js
 import { hashSecret } from '../../../../src/protocol/index.js';
 import { ACCOUNT, ACCOUNT_SECRETS_OF, INSTALLED } from '../../../spec/control/given.js';
 import { namedSealing } from '../../../support/memory-control.js';
-import { breathe, Installation } from './installation.js';
+import { Installation, runReadyTasks } from './installation.js';
 
 describe('queue accounts in the control view', () => {
   let installation: Installation;
@@ -54,14 +54,14 @@ describe('queue accounts in the control view', () => {
       const readOnlyToken = { sha256: hashSecret(`look ${user}`), sealed: 'y' };
       const tokens = { queueToken: token(user), readOnlyToken };
       await installation.ask({ type: 'ResetQueueTokens', account: ACCOUNT, tokens });
-      await breathe();
+      await runReadyTasks();
     };
     expect(accounts.grantForQueueUser('me')).to.equal(undefined);
     await reset('me');
     expect(accounts.grantForQueueUser('me')).to.deep.include({ account: ACCOUNT, role: 'standard' });
     expect(accounts.grantForQueueUser('you')).to.equal(undefined);
     await installation.ask({ type: 'SetAccountState', account: ACCOUNT, state: 'passive' });
-    await breathe();
+    await runReadyTasks();
     expect(accounts.grantForQueueUser('me')?.terms.state).to.equal('passive');
     await reset(7);
     expect(accounts.grantForQueueUser('me')).to.equal(undefined);
@@ -83,21 +83,21 @@ describe('queue accounts in the control view', () => {
       type: 'CreateAccount',
       account: { ...account, id: other, email: 'other@example.com', secrets: secrets(other, hashSecret('one')) },
     });
-    await breathe();
+    await runReadyTasks();
     expect(accounts.grantForQueueUser('me')?.account).to.equal(other);
     const third = 'ac-cccccccccccccccc' as AccountId;
     await installation.ask({
       type: 'CreateAccount',
       account: { ...account, id: third, email: 'third@example.com', secrets: secrets(third, hashSecret('two')) },
     });
-    await breathe();
+    await runReadyTasks();
     expect(accounts.grantForQueueUser('me')).to.equal(undefined);
   });
 
   it('list the event limit of each account, unless the copy may be stale', async () => {
     expect([...(accounts.eventLimits() ?? [])]).to.deep.equal([[ACCOUNT, DEFAULT_ACCOUNT_LIMITS.maxEvents]]);
     await installation.ask({ type: 'SetAccountLimits', account: ACCOUNT, limits: { maxEvents: 0 } });
-    await breathe();
+    await runReadyTasks();
     expect([...(accounts.eventLimits() ?? [])]).to.deep.equal([[ACCOUNT, 0]]);
     view.stop();
     expect(accounts.eventLimits()).to.equal(undefined);
@@ -111,7 +111,7 @@ describe('queue accounts in the control view', () => {
     expect(accounts.termsOf(ACCOUNT)?.limits.maxQueues).to.equal(DEFAULT_ACCOUNT_LIMITS.maxQueues);
     await installation.ask({ type: 'SetAccountLimits', account: ACCOUNT, limits: { maxQueues: 1 } });
     await installation.ask({ type: 'SetAccountState', account: ACCOUNT, state: 'passive' });
-    await breathe();
+    await runReadyTasks();
     expect(accounts.termsOf(ACCOUNT)).to.deep.include({ state: 'passive' });
     expect(accounts.grantForQueueToken('full')?.terms.limits.maxQueues).to.equal(1);
     expect(told).to.be.greaterThan(0);
@@ -135,7 +135,7 @@ describe('queue accounts in the control view', () => {
     const keys = await accounts.rotateSigningKeys(ACCOUNT);
     expect(keys.current).to.equal('sig_next');
     expect(keys.next).to.match(/^sig_.{28,}$/);
-    await breathe();
+    await runReadyTasks();
     expect(accounts.signingKeysOf(ACCOUNT)).to.deep.equal(keys);
   });
 });

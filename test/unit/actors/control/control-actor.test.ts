@@ -5,7 +5,7 @@ import type { AccountId } from '../../../../src/kernel/index.js';
 import { MillraceError } from '../../../../src/kernel/index.js';
 import { hashSecret } from '../../../../src/protocol/index.js';
 import { ACCOUNT_SECRETS_OF, createDatabase, db, LIMITS, lease, session } from '../../../spec/control/given.js';
-import { breathe, Installation } from './installation.js';
+import { Installation, runReadyTasks } from './installation.js';
 
 const ACCOUNT = 'ac-first' as AccountId;
 
@@ -265,10 +265,10 @@ describe('control view', () => {
     const held: (() => void)[] = [];
     journal.tail = (shard) => new Promise((resolve) => held.push(() => resolve(tail(shard))));
     const reset = installation.ask(RESET);
-    await breathe();
+    await runReadyTasks();
     expect(codeOf(() => view.grantFor('first-token'))).to.equal('CONTROL_STALE');
     for (const go of held) go();
-    await breathe();
+    await runReadyTasks();
     expect(view.grantFor('first-token')).to.equal(undefined);
     expect(view.grantFor('new-token')).to.not.equal(undefined);
     await reset;
@@ -329,7 +329,7 @@ describe('control: a revocation', () => {
     await installation.time.advance(200);
     const grant = view.grantFor('first-token');
     await installation.ask(lease('a', 10));
-    await breathe();
+    await runReadyTasks();
     expect(view.grantFor('first-token')).to.equal(grant);
     view.stop();
   });

@@ -143,7 +143,7 @@ export class Installation {
     return this.actor.state === 'serving' ? (this.plane.accessPosition ?? 0) : undefined;
   }
 
-  #heardBySome(): Journal {
+  #silenceableJournal(): Journal {
     const heard: Journal = Object.create(this.journal);
     const orHold = (deliver: () => void): void => {
       if (this.#isSilent) this.#held.push(deliver);
@@ -160,7 +160,7 @@ export class Installation {
   /** An edge in a separate process; or in that of the owner, which no other process can follow. */
   newView(name: string, onBackInTouch?: (silentForMs: number) => void, owner?: 'is-asked' | 'is-here'): ControlView {
     const { objects, time } = this;
-    const journal = this.#heardBySome();
+    const journal = this.#silenceableJournal();
     const session = `node-${name}` as SessionId;
     this.edges.push(session);
     const ports = { journal, objects, timers: time, clock: time, log: QUIET_LOG, bus: this.network.connect() };
@@ -171,6 +171,6 @@ export class Installation {
 }
 
 /** Runs all ready tasks without letting time pass. */
-export async function breathe(times = 10): Promise<void> {
+export async function runReadyTasks(times = 10): Promise<void> {
   for (let i = 0; i < times; i += 1) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -36,7 +36,7 @@ import {
 } from '../../../spec/control/management-given.js';
 import { MemoryMeterLog } from '../../../support/memory/index.js';
 import { namedSealing } from '../../../support/memory-control.js';
-import { breathe, Installation, QUIET_LOG } from './installation.js';
+import { Installation, QUIET_LOG, runReadyTasks } from './installation.js';
 
 const real = (text: string) => ({ sha256: hashSecret(text), sealed: `sealed ${text}` });
 const person = (name: string, email: string) => {
@@ -219,7 +219,7 @@ describe('management access', () => {
     await installation.activate();
     const reply = await installation.ask({ type: 'ListAudit', account: ACCOUNT, count: 10 });
     expect(reply.type === 'AuditEntries' && reply.entries.map(({ actor }) => actor)).to.deep.equal([ANNA]);
-    await breathe();
+    await runReadyTasks();
     expect(view.state.audit.size).to.equal(0);
   });
 

@@ -8,7 +8,7 @@ import type { KvUsage, MeterLog } from '../../../../src/ports/index.js';
 import { METER_SHARD } from '../../../../src/protocol/index.js';
 import { accountCreated, createDatabase, db, firstStarted, lease, session } from '../../../spec/control/given.js';
 import { MemoryMeterLog } from '../../../support/memory/index.js';
-import { breathe, Installation, QUIET_LOG } from './installation.js';
+import { Installation, QUIET_LOG, runReadyTasks } from './installation.js';
 
 const USAGE: KvUsage = { commands: 2, writes: 1, bytesIn: 10, bytesOut: 20, durationMs: 3 };
 const DAY_MS = 86_400_000;
@@ -248,7 +248,7 @@ describe('meter folder', () => {
     for (const folder of folders) folder.start(0);
     writer.recordKv(db('first'), USAGE);
     await writer.flush();
-    await breathe();
+    await runReadyTasks();
     await Promise.all(folders.map((folder) => folder.fold()));
     expect(today(installation).commands).to.equal(2);
     for (const folder of folders) folder.stop();
@@ -264,7 +264,7 @@ describe('meter folder', () => {
     const { time: timers, client } = installation;
     const folder = new MeterFolder({ meterLog: log, timers, client, log: QUIET_LOG });
     folder.start(0);
-    await breathe();
+    await runReadyTasks();
     await folder.fold();
     expect(installation.plane.state.meterPosition).to.equal(2);
     expect(today(installation).commands).to.equal(2);

@@ -129,7 +129,7 @@ class Model {
 }
 
 async function run(store: DocumentStore<StoredDocument>, act: Action): Promise<unknown> {
-  const goesOn = () => true;
+  const always = () => true;
   switch (act.type) {
     case 'upsert':
       return (await store.upsert(act.name, new Map(act.documents.map(([key, n]) => [key, textOf(n)])), MAX_DOCUMENTS))
@@ -137,10 +137,10 @@ async function run(store: DocumentStore<StoredDocument>, act: Action): Promise<u
     case 'remove-ids':
       return (await store.removeIds(act.name, act.ids)).removed;
     case 'remove-prefix':
-      return (await store.removePrefix(act.name, act.prefix, goesOn)).removed;
+      return (await store.removePrefix(act.name, act.prefix, always)).removed;
     case 'remove-fitting':
       return (
-        await store.removeFitting(act.name, whichFit(compileFilter(`number < ${act.below}`) ?? (() => false)), goesOn)
+        await store.removeFitting(act.name, whichFit(compileFilter(`number < ${act.below}`) ?? (() => false)), always)
       ).removed;
     case 'reset':
       return void (await store.reset(act.name));

@@ -5,7 +5,7 @@ import type { EventWaiter } from '../run-records.js';
 import { type Run, Waiting } from './run.js';
 import { heldWaiter, type RunHolds, weighWaiting } from './run-holds.js';
 
-const NOBODY: ReadonlySet<Waiting> = new Set();
+const NO_WAITERS: ReadonlySet<Waiting> = new Set();
 
 export class Waiters {
   readonly #byEvent = new Map<string, Set<Waiting>>();
@@ -19,7 +19,7 @@ export class Waiters {
 
   /** In the order in which they started to wait. */
   of(eventId: string): ReadonlySet<Waiting> {
-    return this.#byEvent.get(eventId) ?? NOBODY;
+    return this.#byEvent.get(eventId) ?? NO_WAITERS;
   }
 
   /** Waiters that come or go during the iteration may or may not be seen. */

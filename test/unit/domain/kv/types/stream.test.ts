@@ -46,7 +46,7 @@ describe('streams', () => {
     const below = (limit: number): number => Math.floor(float() * limit);
     const stream = new Stream();
     for (let i = 1; i <= 3000; i += 1) {
-      const undo = takenBackNowAndThen(stream, float);
+      const undo = sometimesUndone(stream, float);
       const words = Array.from({ length: 1 + below(3) }, (_, at) => [`name${at}`, 'v'.repeat(below(40))]).flat();
       stream.append(id(i), words, SETTINGS);
       if (float() < 0.3) stream.delete(id(1 + below(i)));
@@ -78,7 +78,7 @@ describe('groups of a stream', () => {
     const stream = new Stream();
     let taken = 0;
     for (let i = 1; i <= 4000; i += 1) {
-      const undo = takenBackNowAndThen(stream, float);
+      const undo = sometimesUndone(stream, float);
       const name = `group${below(3)}`;
       const group = stream.group(name) ?? stream.addGroup(name, id(0), 0);
       changePending(group, below);
@@ -98,7 +98,7 @@ describe('groups of a stream', () => {
   });
 });
 
-function takenBackNowAndThen(stream: Stream, float: () => number): UndoLog {
+function sometimesUndone(stream: Stream, float: () => number): UndoLog {
   const undo = new UndoLog();
   if (float() < 0.2) undo.follow(stream);
   return undo;

@@ -6,7 +6,7 @@ import type { Violation } from './violation.js';
 /** Breaks the promise of its name by decorators of the parts of simulated processes. */
 export type DeliberateBug = () => TakeOff[];
 
-export function turnsRed(
+export function failsWithBugs(
   bugs: Record<string, DeliberateBug>,
   maxSeeds: number,
   run: (seed: number) => Promise<{ readonly violation: Violation | undefined }>,
