@@ -11,7 +11,7 @@ const TOGETHER = { p99Ms: 1000, reason: 'what each costs adds up' };
 const CROWDED = { p99Ms: 500, reason: 'so many connections begin and talk within a second or two' };
 
 describe('a process of `make run` and its second tenant withstand an attack', function () {
-  this.timeout(120_000);
+  this.timeout(240_000);
   const { judge, judgeDeliveries } = judgedAttacks(OF_MAKE_RUN, 3);
 
   judge({

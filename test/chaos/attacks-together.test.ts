@@ -11,7 +11,7 @@ import { operatorsWork } from '../support/attacks/operator.js';
 const TOGETHER = { p99Ms: 1000, reason: 'what each costs adds up' };
 
 describe('a process of 512 MB and its second tenant withstand simultaneous attacks', function () {
-  this.timeout(120_000);
+  this.timeout(240_000);
   const { judge, judgeDeliveries } = judgedAttacks(OF_THE_IMAGE, 3);
 
   judge({

@@ -36,7 +36,7 @@ const SLOWER: Readonly<Record<string, Exception>> = {
 };
 
 describe('a process of 512 MB and its second tenant withstand an attack', function () {
-  this.timeout(120_000);
+  this.timeout(240_000);
   const { judge, judgeDeliveries } = judgedAttacks(OF_THE_IMAGE);
   const each = (attacks: readonly Attack[]) => {
     for (const attack of attacks) judge({ title: attack.title, attacks: [attack], exception: SLOWER[attack.title] });

@@ -3,8 +3,8 @@
  *
  *  ATJ1 the same process still runs and reports that it is live; no request of the second tenant has failed
  *  ATJ2 the second tenant's p99 latency is below three times its quiet latency, or below the floor; a higher bound of
- *       an attack stands in the attack's entry with its reason. The faster of two tries counts. A machine that is too
- *       slow without an attack is not judged
+ *       an attack stands in the attack's entry with its reason. A machine that is too slow without an attack is not
+ *       judged
  *  ATJ3 peak resident memory stays within its limit; after a garbage collection, either the resident memory or the
  *       memory held by the heap and its external buffers is within 20 % of its quiet value. Two measures are needed,
  *       because a snapshot of the attack's data may be in progress (resident memory), and the first script loads the
@@ -13,8 +13,11 @@
  *       varies
  *  ATJ5 an attacker is a separate process with a lower priority (attack-program.ts), and each attacker has its own
  *       account
+ *  ATJ6 an attack that fails a criterion runs a second time on the restarted process, and the second try decides. The
+ *       end of the process fails the test immediately
  */
 import { expect } from 'chai';
+import { describeError } from '../../../src/kernel/index.js';
 import { eventually } from '../eventually.js';
 import { A_WHILE, type Attack } from './attack.js';
 import { AttackProcess } from './attack-process.js';
@@ -27,10 +30,7 @@ import { AttackStand, type Memory, type MemorySettings } from './attack-stand.js
  */
 const FLOOR_MS = 100;
 const TIMES = 3;
-/**
- * An attack with a latency above its bound is run a second time, because other programs may pause all processes for a
- * second.
- */
+/** ATJ6. Other programs, or the host of a virtual machine, may pause all processes for seconds. */
 const MOST_TRIES = 2;
 /** If the quiet p99 is above this value, the machine is too busy with other programs, and latency is not judged. */
 const TOO_BUSY_MS = 100;
@@ -82,7 +82,17 @@ export function judgedAttacks(memory: MemorySettings, attackers = 1) {
     await inQuiet(2 * A_WHILE);
   });
   beforeEach(async () => {
+    await prepare();
+  });
+  afterEach(async function () {
+    await Promise.all(processes.splice(0).map((one) => one.end()));
+    needsRestart = this.currentTest?.state === 'failed';
+  });
+  after(() => stand?.stop());
+
+  async function prepare(): Promise<void> {
     if (needsRestart) {
+      await Promise.all(processes.splice(0).map((one) => one.end()));
       await stand.steady.pause();
       await stand.restart();
       await stand.steady.start();
@@ -93,12 +103,7 @@ export function judgedAttacks(memory: MemorySettings, attackers = 1) {
     neighbouring = [];
     await inQuiet(QUIET_BESIDE_EACH);
     await stand.peakMib();
-  });
-  afterEach(async function () {
-    await Promise.all(processes.splice(0).map((one) => one.end()));
-    needsRestart = this.currentTest?.state === 'failed';
-  });
-  after(() => stand?.stop());
+  }
 
   async function inQuiet(answers: number): Promise<void> {
     await stand.steady.waitForRequests(answers);
@@ -124,15 +129,15 @@ export function judgedAttacks(memory: MemorySettings, attackers = 1) {
     expect(moreMib, `${round(residentMib)} MiB are resident, ${round(heldMib)} held`).to.be.below(KEPT_MIB);
   }
 
-  /** Runs an attack to its end and checks all criteria except the time of the second tenant. */
-  async function timesUnder(one: Case): Promise<{ readonly p99Ms: number; readonly quietMs: number }> {
+  /** Runs an attack to its end and checks all criteria. */
+  async function tryOut(one: Case): Promise<void> {
     const failure = await underAttack(one);
     await stand.steady.waitForRequests(JUDGED);
     const { failures, latenciesMs } = stand.steady.report();
     const peakMib = await stand.peakMib();
     expect(stand.hasEnded, `the process has ended: ${stand.logTail()}`).to.equal(false);
     expect((await fetch(`${stand.addresses.metrics}/livez`)).status).to.equal(200);
-    expect(failures).to.deep.equal([]);
+    expect(failures, failures.join('; ')).to.deep.equal([]);
     if (failure !== undefined) throw failure;
     expect(peakMib, 'MiB at most').to.be.below(memory.peakMib);
     await Promise.all(processes.map((process) => process.undo()));
@@ -146,25 +151,26 @@ export function judgedAttacks(memory: MemorySettings, attackers = 1) {
       `      second tenant: ${latenciesMs.length} answered, p50 ${round(percentile(latenciesMs, 0.5))} ms, ` +
         `p99 ${round(p99Ms)} ms, ${round(p99Ms / quietMs)} times quiet (${round(quietMs)} ms); ${peakMib} MiB at most`,
     );
-    return { p99Ms, quietMs };
+    if (quietMs > TOO_BUSY_MS) {
+      console.log('      the machine is too busy for its p99 to be judged');
+      return;
+    }
+    const boundMs = Math.max(TIMES * quietMs, one.exception?.p99Ms ?? FLOOR_MS);
+    expect(p99Ms, 'p99 of the second tenant in ms').to.be.below(boundMs);
   }
 
   function judge(one: Case): void {
     it(one.title, async () => {
-      const tries: number[] = [];
-      for (;;) {
-        const { p99Ms, quietMs } = await timesUnder(one);
-        if (quietMs > TOO_BUSY_MS) {
-          console.log('      the machine is too busy for its p99 to be judged');
-          return;
+      for (let tries = 1; ; tries += 1) {
+        try {
+          return await tryOut(one);
+        } catch (error) {
+          if (stand.hasEnded || tries === MOST_TRIES) throw error;
+          console.log(`      try ${tries}: ${describeError(error)}`);
         }
-        const boundMs = Math.max(TIMES * quietMs, one.exception?.p99Ms ?? FLOOR_MS);
-        if (p99Ms < boundMs) return;
-        tries.push(p99Ms);
-        expect(
-          tries.length,
-          `p99 of the second tenant in ms: ${tries.map(round)}, bound ${round(boundMs)}`,
-        ).to.be.below(MOST_TRIES);
+        await Promise.allSettled(processes.map((process) => process.undo()));
+        needsRestart = true;
+        await prepare();
       }
     });
   }
