@@ -1,7 +1,7 @@
 /**
  * The first handler of every request, on Node's server or, for plain requests (plain-head.ts), without it. It serves
- * the frequent calls (publish, enqueue, batch: also the steps of runs) in front of Koa; all others go to Koa's
- * application, on Node's server.
+ * the frequent calls in front of Koa: publish, enqueue, batch, and the calls of endpoints in the middle of a run. All
+ * others go to Koa's application, on Node's server.
  *
  * Order of checks: token, method, rights, configuration, body.
  */
@@ -10,37 +10,61 @@ import { assert } from '../../kernel/index.js';
 import { queueBodyTooLarge } from '../error-map.js';
 import type { PassedCall } from '../http/application.js';
 import type { HttpResponse, ReceivedRequest } from '../http/exchange.js';
-import { type BodyOutcome, EndpointRequest, ofRead, RequestBodyReader } from '../http/index.js';
+import {
+  BODILESS_METHODS,
+  type BodyOutcome,
+  discardBody,
+  EndpointRequest,
+  ofRead,
+  RequestBodyReader,
+} from '../http/index.js';
 import type { PlainRequest, PlainResponse } from '../http/plain-exchange.js';
 import { bodyRefused, RefusedRequest } from '../http/refused.js';
 import { foundRoute } from '../http/request-metrics.js';
 import { splitTarget } from './destination.js';
 import type { BegunCall, CallExchange, HotRoute, QueueCall } from './queue-call.js';
 import type { QueueEndpoint } from './queue-endpoint.js';
-import { callOf, failEarly, isAt } from './received-call.js';
+import { admitted, type BegunRoute, callOf, failEarly, isAt, isOf, noteRun, RUN_ROUTES } from './received-call.js';
 import { HOT_ROUTES } from './routes/index.js';
 import { beginsWithStep, runInBeginning } from './run-headers.js';
 
 interface Hot {
-  readonly route: HotRoute;
-  /** The fixed beginning of its path; also its label in metrics. */
-  readonly start: string;
-  /** Is its path this one, and not only its beginning? */
-  readonly isWhole: boolean;
+  readonly route: Pick<HotRoute, 'begin' | 'bodyBound'>;
+  /** In metrics. */
+  readonly label: string;
+  isAt(method: string | undefined, path: string): boolean;
 }
 
-const HOT: readonly Hot[] = HOT_ROUTES.map((route) => {
-  const [path] = route.paths;
-  const start = path.replace(/[:*].*$/, '');
-  return { route, start, isWhole: start === path };
-});
+const HOT: readonly Hot[] = [...HOT_ROUTES.map(declaredHot), ...RUN_ROUTES.map(hotOfRun)];
 
 /** A route with a destination refuses other methods itself; the others are Koa's. */
+function declaredHot(route: HotRoute): Hot {
+  const [path] = route.paths;
+  const label = path.replace(/[:*].*$/, '');
+  if (label === path) return { route, label, isAt: (method, at) => method === 'POST' && isAt(label, at) };
+  return { route, label, isAt: (_method, at) => at.startsWith(label) };
+}
+
+/** A run ends with such a call; on Koa it would move the connection of all later steps to Node's server. */
+function hotOfRun(begun: BegunRoute): Hot {
+  const { route, start } = begun;
+  const [label] = route.paths;
+  const name = label.slice(start.length + 1);
+  const begin = (call: QueueCall): BegunCall => {
+    noteRun(call);
+    return {
+      maxBodyBytes: admitted(call, route),
+      async take(body) {
+        call.body = body;
+        await route.handle(call, { path: { [name]: call.path.slice(start.length) }, query: {}, body: {} });
+      },
+    };
+  };
+  return { route: { ...route, begin }, label, isAt: (method, path) => isOf(begun, method, path) };
+}
+
 export function hotRouteAt(method: string | undefined, path: string): Hot | undefined {
-  for (const hot of HOT) {
-    if (hot.isWhole ? method === 'POST' && isAt(hot.start, path) : path.startsWith(hot.start)) return hot;
-  }
-  return undefined;
+  return HOT.find((hot) => hot.isAt(method, path));
 }
 
 export class HotCalls {
@@ -77,11 +101,11 @@ export class HotCalls {
     this.#serve({ request, response, target, passed }, hot);
   }
 
-  #serve(exchange: CallExchange, { route, start }: Hot): void {
+  #serve(exchange: CallExchange, { route, label }: Hot): void {
     let call: QueueCall | undefined;
     try {
       call = callOf(this.endpoint, exchange);
-      if (exchange.passed === undefined) foundRoute(exchange.request, start);
+      if (exchange.passed === undefined) foundRoute(exchange.request, label);
       this.#receive(call, route, route.begin(call));
     } catch (failure) {
       if (call === undefined) failEarly(this.endpoint, exchange, failure);
@@ -89,7 +113,7 @@ export class HotCalls {
     }
   }
 
-  #receive(call: QueueCall, { bodyBound }: HotRoute, { maxBodyBytes, take }: BegunCall): void {
+  #receive(call: QueueCall, { bodyBound }: Hot['route'], { maxBodyBytes, take }: BegunCall): void {
     const taken = (outcome: BodyOutcome) => {
       try {
         if (outcome.kind === 'whole') take(outcome.body).catch((failure) => call.fail(failure));
@@ -99,8 +123,11 @@ export class HotCalls {
         void call.fail(failure);
       }
     };
-    const { passed } = call.exchange;
-    if (passed === undefined) this.#bodies.read(call, call.grant.account, maxBodyBytes, taken);
+    const { passed, request } = call.exchange;
+    if (BODILESS_METHODS.has(request.method)) {
+      discardBody(request);
+      taken(ofRead(call.body, maxBodyBytes));
+    } else if (passed === undefined) this.#bodies.read(call, call.grant.account, maxBodyBytes, taken);
     else taken(ofRead(passed.body, maxBodyBytes));
   }
 }

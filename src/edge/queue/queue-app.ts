@@ -14,7 +14,7 @@ import { PORTAL_ROOT } from './applications/portal-page.js';
 import { splitTarget } from './destination.js';
 import type { CallExchange, QueueCall, QueueRoute } from './queue-call.js';
 import type { QueueEndpoint } from './queue-endpoint.js';
-import { callOf, failEarly, isAt, noteRun } from './received-call.js';
+import { admitted, callOf, failEarly, isAt, noteRun } from './received-call.js';
 import { BATCH_ROUTE } from './routes/batch.js';
 import { PORTAL_ROUTES, ROUTED } from './routes/index.js';
 
@@ -99,9 +99,7 @@ function routerOf(endpoint: QueueEndpoint): Stage<State> {
     if (portal !== undefined && !(PORTAL_ROUTES.has(route) && path.id === portal.application)) {
       throw new RefusedRequest(QUEUE_REFUSALS.notOfPortal);
     }
-    if (route.permission === 'change') call.mustBeAllowedToChange();
-    else if (route.permission === 'publish') call.mustBeAllowedToPublish();
-    state.maxBodyBytes = mostBytesOf(endpoint, route, call);
+    state.maxBodyBytes = admitted(call, route);
     const body = route.permission === 'open' ? ofHooks : usual;
     await body(context, async () => {
       if (state.body !== undefined) call.body = state.body;
@@ -109,12 +107,6 @@ function routerOf(endpoint: QueueEndpoint): Stage<State> {
       await route.handle(call, { path, query: {}, body: {} });
     });
   });
-}
-
-function mostBytesOf({ parts }: QueueEndpoint, { bodyBound }: QueueRoute, { grant }: QueueCall): number {
-  const { maxBatchBytes, maxBodyBytes, maxJsonBytes } = parts.limits;
-  if (bodyBound === 'batch') return maxBatchBytes;
-  return Math.min(maxBodyBytes, bodyBound === 'message' ? grant.terms.limits.maxMessageBytes : maxJsonBytes);
 }
 
 function exchangeOf(context: PipelineContext<State>): CallExchange {

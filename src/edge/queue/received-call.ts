@@ -27,8 +27,11 @@ const APPLICATIONS = '/v2/apps/';
 /** The endpoint reports the result of its run. */
 const FINISHES = /(^|&)cancel=false(&|$)/;
 
-/** Calls of endpoints in the middle of a run. */
-const BY_RUNS = startsOf(({ boundBy }) => boundBy === 'run');
+/** Routes of endpoints in the middle of a run, with the fixed beginnings of their paths. */
+export const RUN_ROUTES: readonly BegunRoute[] = ROUTED.filter(({ boundBy }) => boundBy === 'run').map((route) => ({
+  route,
+  start: route.paths[0].replace(/[:*].*$/, ''),
+}));
 
 /** @throws Refused 401, 403, 404, 405, 429; CONTROL_STALE */
 export function callOf(endpoint: QueueEndpoint, exchange: CallExchange): QueueCall {
@@ -49,6 +52,15 @@ export function noteRun(call: QueueCall): void {
   else if (request.method === 'DELETE' && path.startsWith(RUNS) && FINISHES.test(words.rest)) {
     call.runOfStep = decodedName(path.slice(RUNS.length));
   }
+}
+
+/** Checks the rights of a call after its route is known. @returns the largest size of its body. @throws Refused 403 */
+export function admitted(call: QueueCall, { permission, bodyBound }: QueueRoute): number {
+  if (permission === 'change') call.mustBeAllowedToChange();
+  else if (permission === 'publish') call.mustBeAllowedToPublish();
+  const { maxBatchBytes, maxBodyBytes, maxJsonBytes } = call.endpoint.parts.limits;
+  if (bodyBound === 'batch') return maxBatchBytes;
+  return Math.min(maxBodyBytes, bodyBound === 'message' ? call.grant.terms.limits.maxMessageBytes : maxJsonBytes);
 }
 
 /** Refuses a call whose account is not known yet. */
@@ -94,21 +106,19 @@ function grantForPortal({ parts }: QueueEndpoint, token: string): QueueGrant | u
 }
 
 function isByRun({ request, target: { path } }: CallExchange): boolean {
-  const method = request.method?.toLowerCase();
-  return BY_RUNS.some(
-    ({ methods, start }) =>
-      methods.some((each) => each === method) && path.startsWith(start) && path.length > start.length,
-  );
+  return RUN_ROUTES.some((begun) => isOf(begun, request.method, path));
 }
 
-interface Beginning {
-  readonly methods: QueueRoute['methods'];
+export interface BegunRoute {
+  readonly route: QueueRoute;
   readonly start: string;
 }
 
-/** The fixed beginnings of these routes' paths. */
-function startsOf(isOne: (route: QueueRoute) => boolean): readonly Beginning[] {
-  return ROUTED.filter(isOne).map(({ methods, paths: [path] }) => ({ methods, start: path.replace(/[:*].*$/, '') }));
+/** Does the route, which takes the rest of a path, serve this call? */
+export function isOf({ route, start }: BegunRoute, method: string | undefined, path: string): boolean {
+  if (!path.startsWith(start) || path.length === start.length) return false;
+  const name = method?.toLowerCase();
+  return route.methods.some((each) => each === name);
 }
 
 export function isAt(route: string, path: string): boolean {

@@ -1,6 +1,7 @@
 /** Proves PLC2 for the queue endpoint, and that both request paths publish the same messages. */
 import { expect } from 'chai';
-import type { MessageId } from '../../../src/kernel/index.js';
+import { hotRouteAt } from '../../../src/edge/queue/hot-calls.js';
+import type { MessageId, RunId } from '../../../src/kernel/index.js';
 import { PLAIN_ENVELOPE } from '../../support/plain-delivery.js';
 import { QUEUE_READ_ONLY_TOKEN, QUEUE_TOKEN, QUEUE_USER, QueueEndpointHarness } from '../../support/queue-endpoint.js';
 import { rawExchange } from '../../support/raw-exchange.js';
@@ -27,6 +28,9 @@ describe('edge/queue: connections with plain requests', () => {
   const face = standOfAllTests(() => new QueueEndpointHarness().start());
   before(async () => {
     face.gateway.answer('Notify', { type: 'Notified', notified: [] });
+    const entry = { messageId: 'msg_1' as MessageId, body: { number: 1, bytes: 2 }, content: Buffer.from('{}') };
+    const run = { runId: 'wfr_1' as RunId, createdAtMs: 9 };
+    face.gateway.answer('GetRun', { type: 'Run', run, entries: [entry], nextFrom: undefined });
     face.gateway.answer('CancelMessages', { type: 'Cancelled', count: 1 });
     const event = {
       atMs: 9,
@@ -91,6 +95,20 @@ describe('edge/queue: connections with plain requests', () => {
     ['a new queue', (headers) => post('/v2/queues', '{"queueName":"q","parallelism":1}', headers)],
     ['the end of a run', (headers) => `DELETE /v2/workflows/runs/wfr_1?cancel=false HTTP/1.1\r\n${headers}\r\n`],
     [
+      'the end of a run, with its result',
+      (headers) => post('/v2/workflows/runs/wfr_1?cancel=false', '{"total":42}', headers).replace('POST', 'DELETE'),
+    ],
+    [
+      'the end of a run, with a result above the largest message',
+      (headers) => post('/v2/workflows/runs/wfr_1?cancel=false', 'x'.repeat(15_000), headers).replace('POST', 'DELETE'),
+    ],
+    ['the entries of a run', (headers) => `GET /v2/workflows/runs/wfr_1 HTTP/1.1\r\n${headers}\r\n`],
+    ['an event for a run', (headers) => post('/v2/notify/wfr_1/paid', '{"paid":true}', headers)],
+    [
+      'a step that waits, without a URL',
+      (headers) => post('/v2/wait/paid', '{}', `${headers}Svc-Workflow-RunId: wfr_1\r\n`),
+    ],
+    [
       'messages cancelled by ids in a body',
       (headers) => post('/v2/messages', '{"messageIds":["msg_1"]}', headers).replace('POST', 'DELETE'),
     ],
@@ -111,6 +129,23 @@ describe('edge/queue: connections with plain requests', () => {
       expect(answers[0]).to.match(/^HTTP\/1\.1 \d/);
       expect(answers[0]).to.equal(answers[1]);
       expect(asked[0]).to.equal(asked[1]);
+    });
+  }
+
+  const calls: readonly [method: string, path: string, isInFront: boolean][] = [
+    ['POST', '/v2/batch', true],
+    ['DELETE', '/v2/workflows/runs/wfr_1', true],
+    ['GET', '/v2/workflows/runs/wfr_1', true],
+    ['POST', '/v2/notify/wfr_1/paid', true],
+    ['POST', '/v2/wait/paid', true],
+    ['DELETE', '/v2/workflows/runs', false],
+    ['DELETE', '/v2/workflows/runs/', false],
+    ['PUT', '/v2/workflows/runs/wfr_1', false],
+    ['GET', '/v2/waiters/paid', false],
+  ];
+  for (const [method, path, isInFront] of calls) {
+    it(`${isInFront ? 'stay where they are after' : 'move to Node’s server with'} ${method} ${path}`, () => {
+      expect(hotRouteAt(method, path) !== undefined).to.equal(isInFront);
     });
   }
 
