@@ -23,7 +23,6 @@ import {
   openFields,
   openRecord,
   Packer,
-  record,
   type Shape,
   type TypeOf,
   text,
@@ -33,6 +32,7 @@ import {
   whole,
 } from '../../kernel/schema/index.js';
 import type { Entry, EntryBody, JournalMessage, Section, SectionAuthors } from '../../protocol/index.js';
+import { decodeHotBatch } from './hot-batch.js';
 
 export const HASH_BYTES = 32;
 export const WRITER_BYTES = 16;
@@ -45,7 +45,6 @@ const chained = { partition: text<PartitionName>(), index: whole, previousHash: 
 
 const authors: Shape<SectionAuthors> = tuple<[readonly string[], readonly number[]]>(listOf(text()), listOf(whole));
 const section: Shape<Section> = openRecord({ ...chained, effects: bytes, authors: absent(authors) });
-const sectionHead = record({ ...chained, effectBytes: whole });
 
 const stored = versioned(
   1,
@@ -85,21 +84,30 @@ const COPIED_EFFECT_BYTES = 4 * 1024;
 
 /** The previous hash of the partition's next section. */
 export function hashSection(section: Section): Uint8Array {
-  const { partition, index, previousHash, effects } = section;
+  const { effects } = section;
   if (effects.length > COPIED_EFFECT_BYTES) {
     return createHash('sha256').update(sectionHashHead(section)).update(effects).digest();
   }
   return sha256(
-    hashed.pack((out) => {
-      sectionHead.write(out, { partition, index, previousHash, effectBytes: effects.length });
+    hashed.passing((out) => {
+      writeSectionHead(out, section);
       out.raw(effects);
     }),
   );
 }
 
 /** The fields around the effects are encoded separately, so that large effects are not copied for the hash. */
-export function sectionHashHead({ partition, index, previousHash, effects }: Section): Uint8Array {
-  return encoded(sectionHead, { partition, index, previousHash, effectBytes: effects.length });
+export function sectionHashHead(section: Section): Uint8Array {
+  return hashed.pack((out) => writeSectionHead(out, section));
+}
+
+/** A list of the partition, the index, the previous hash and the number of bytes of the effects. */
+function writeSectionHead(out: Packer, { partition, index, previousHash, effects }: Section): void {
+  out.list(4);
+  out.text(partition);
+  out.whole(index);
+  out.bytes(previousHash);
+  out.whole(effects.length);
 }
 
 /** The section's bytes as in its entry. */
@@ -117,6 +125,8 @@ export function encodeCommit(message: Extract<JournalMessage, { kind: 'commit' }
 
 /** @throws JOURNAL_DAMAGED for anything but a message of a known version */
 export function decodeMessage(bytes: Uint8Array): JournalMessage {
+  const batch = decodeHotBatch(bytes);
+  if (batch !== undefined) return { kind: 'entry', entry: batch };
   const message = decoded(stored, bytes, 'a journal message');
   if (message.kind === 'chunk' || message.kind === 'commit') return message;
   const { shard, epoch, writer, number, previousHash, clockMs, body } = message;

@@ -33,6 +33,13 @@ export class Packer {
     return this.taken();
   }
 
+  /** As `pack`, without a copy: a view that is valid until the next call. */
+  passing(write: (out: this) => void): Uint8Array {
+    this.at = 0;
+    write(this);
+    return this.buffer.subarray(0, this.at);
+  }
+
   list(count: number): void {
     this.reserve(5);
     if (count < 16) this.buffer[this.at++] = 0x90 | count;

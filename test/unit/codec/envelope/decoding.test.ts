@@ -1,6 +1,7 @@
 import { Encoder } from '@msgpack/msgpack';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { decodeHotBatch } from '../../../../src/codec/envelope/hot-batch.js';
 import {
   decodeManifest,
   decodeMessage,
@@ -11,7 +12,7 @@ import {
 } from '../../../../src/codec/envelope/index.js';
 import type { CommandId, PartitionName, ShardName } from '../../../../src/kernel/index.js';
 import { isMillraceError, isUnreadable } from '../../../../src/kernel/index.js';
-import type { Entry } from '../../../../src/protocol/index.js';
+import { type Entry, entrySections } from '../../../../src/protocol/index.js';
 import { repetitions } from '../../../support/depth.js';
 import { goldenEntries, goldenManifest } from './golden-values.js';
 
@@ -109,6 +110,8 @@ describe('codec/envelope: any entry', () => {
     previousHash: bytesOf(32),
     effects: fc.uint8Array({ maxLength: 400 }),
   });
+  const authors = fc.tuple(fc.array(fc.string(), { maxLength: 3 }), fc.array(integer, { maxLength: 4 }));
+  const known = fc.tuple(section, authors).map(([unknown, of]) => ({ ...unknown, authors: of }));
   const entry: fc.Arbitrary<Entry> = fc.record({
     shard: fc.string() as unknown as fc.Arbitrary<ShardName>,
     epoch: integer,
@@ -119,7 +122,7 @@ describe('codec/envelope: any entry', () => {
     body: fc.record({
       kind: fc.constant('batch' as const),
       commandIds: fc.array(fc.string(), { maxLength: 4 }) as unknown as fc.Arbitrary<CommandId[]>,
-      sections: fc.array(section, { maxLength: 4 }),
+      sections: fc.array(fc.oneof(section, known), { maxLength: 4 }),
     }),
   });
 
@@ -138,7 +141,39 @@ describe('codec/envelope: any entry', () => {
       { numRuns: repetitions(200) },
     );
   });
+
+  it('is read by the hand-written decoder if it is a batch, and by it alone if it is complete', () => {
+    fc.assert(
+      fc.property(entry, fc.nat(), (written, at) => {
+        const bytes = encodeEntry(written);
+        expect(plain(decodeHotBatch(bytes))).to.deep.equal(plain(written));
+        expect(decodeHotBatch(bytes.subarray(0, at % bytes.length))).to.equal(undefined);
+        expect(decodeHotBatch(Buffer.concat([bytes, Uint8Array.of(0)]))).to.equal(undefined);
+      }),
+      { numRuns: repetitions(200) },
+    );
+    for (const name of ['claim', 'snapshot'])
+      expect(decodeHotBatch(encodeEntry(goldenEntries[name] as Entry))).to.equal(undefined);
+  });
+
+  it('is read without the fields of a section that a later release has added', () => {
+    const section = ['p', 1, HASH, new Uint8Array(2), null, 'later'];
+    const bytes = encoder.encode([1, 1, ...HEADER, [['id'], [section]]]);
+    expect(decodeHotBatch(bytes)).to.equal(undefined);
+    const message = decodeMessage(bytes);
+    expect(message.kind === 'entry' && entrySections(message.entry)).to.have.length(1);
+  });
 });
+
+/** With bytes as arrays of numbers. */
+function plain(entry: Entry | undefined): unknown {
+  return JSON.parse(
+    JSON.stringify(entry, (_, value) => {
+      const bytes = value?.type === 'Buffer' ? value.data : value;
+      return bytes instanceof Uint8Array ? [...bytes] : bytes;
+    }),
+  );
+}
 
 function expectDamage(decode: () => unknown): void {
   try {
