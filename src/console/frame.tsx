@@ -8,9 +8,11 @@ import icon from './icon.svg';
 import { Palette, usePaletteKeys } from './palette/palette.js';
 import { Badge } from './parts/badge.js';
 import { BulkProgress } from './parts/bulk.js';
+import { Button, SmallButton } from './parts/button.js';
 import { Dialog, Questions } from './parts/dialog.js';
 import { Icon } from './parts/icon.js';
 import { pageKeys } from './parts/keys.js';
+import { toggler } from './parts/setter.js';
 import { isUtc, showUtc } from './parts/time.js';
 import { Toasts } from './parts/toast.js';
 import { PAGES } from './routes.js';
@@ -94,9 +96,7 @@ function Topbar({ isOpen }: { readonly isOpen: Signal<boolean> }) {
         class="button icon"
         aria-expanded={isOpen.value}
         aria-controls="side"
-        onClick={() => {
-          isOpen.value = !isOpen.value;
-        }}
+        onClick={toggler(isOpen)}
       >
         <Icon name="menu" />
         <span class="visually-hidden">Menu</span>
@@ -124,11 +124,11 @@ function Side({ isOpen, onFind }: { readonly isOpen: Signal<boolean>; onFind(): 
           </button>
         )}
       </div>
-      <button type="button" class="button" onClick={onFind}>
+      <Button onClick={onFind}>
         <Icon name="search" />
         <span class="grow">Find</span>
         <kbd class="small muted">Ctrl K</kbd>
-      </button>
+      </Button>
       <nav aria-label="Pages">
         {PAGES.filter((page) => page.isShown()).map(({ href, label, icon: picture }) => (
           <a key={href} href={href} aria-current={isAt(path, href) ? 'page' : undefined} onClick={close}>
@@ -169,23 +169,21 @@ function SignedIn() {
         </select>
       )}
       <div class="row">
-        <button type="button" class="button small" onClick={toggleTheme}>
+        <SmallButton onClick={toggleTheme}>
           <Icon name="moon" />
           {isDark.value ? 'Light' : 'Dark'}
-        </button>
-        <button
-          type="button"
-          class="button small"
+        </SmallButton>
+        <SmallButton
           aria-pressed={isUtc.value}
           title="Times in UTC instead of the zone of this browser"
           onClick={() => showUtc(!isUtc.value)}
         >
           UTC
-        </button>
-        <button type="button" class="button small" onClick={() => void signOut()}>
+        </SmallButton>
+        <SmallButton onClick={() => void signOut()}>
           <Icon name="out" />
           Sign out
-        </button>
+        </SmallButton>
       </div>
     </div>
   );

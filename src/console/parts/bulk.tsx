@@ -1,6 +1,7 @@
 /** Work on many items, page by page, with its progress and a stop button. */
 import { signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { Button, PrimaryButton } from './button.js';
 import { Dialog } from './dialog.js';
 import { whole } from './format.js';
 import { Failure } from './states.js';
@@ -55,13 +56,9 @@ function Progress({ work }: { readonly work: BulkWork }) {
     current.value = undefined;
   };
   const foot = isRunning ? (
-    <button type="button" class="button" onClick={() => controller.value.abort()}>
-      Stop
-    </button>
+    <Button onClick={() => controller.value.abort()}>Stop</Button>
   ) : (
-    <button type="button" class="button primary" onClick={close}>
-      Close
-    </button>
+    <PrimaryButton onClick={close}>Close</PrimaryButton>
   );
   return (
     <Dialog title={work.title} foot={foot} onClose={close}>

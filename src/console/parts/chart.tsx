@@ -5,6 +5,7 @@
 import { signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
+import { SmallButton } from './button.js';
 import { colorOf, type Drawn, draw, type Pointer, type Series } from './chart-plot.js';
 import { short } from './format.js';
 import { setter } from './setter.js';
@@ -120,11 +121,7 @@ function useZoomed({ times, series, before, format = short, height = 180, isStac
 }
 
 function WholePeriod() {
-  return (
-    <button type="button" class="button small" onClick={setter(zoom, undefined)}>
-      Whole period
-    </button>
-  );
+  return <SmallButton onClick={setter(zoom, undefined)}>Whole period</SmallButton>;
 }
 
 interface TooltipProps {

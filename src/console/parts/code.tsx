@@ -1,5 +1,6 @@
 /** Texts to copy and values of any origin, always rendered as text. */
 import { useSignal } from '@preact/signals';
+import { SmallButton } from './button.js';
 import { Icon } from './icon.js';
 import { indentedJson } from './json.js';
 import { failed } from './toast.js';
@@ -23,10 +24,10 @@ export function CopyButton({ text, label = 'Copy' }: CopyProps) {
       }, COPIED_MS);
     }, failed);
   return (
-    <button type="button" class="button small" onClick={copy}>
+    <SmallButton onClick={copy}>
       <Icon name={isDone.value ? 'check' : 'copy'} />
       {isDone.value ? 'Copied' : label}
-    </button>
+    </SmallButton>
   );
 }
 

@@ -2,6 +2,7 @@
 import { signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
+import { Button } from './button.js';
 import { Icon } from './icon.js';
 
 export interface DialogProps {
@@ -80,9 +81,9 @@ function Asking({ question }: { readonly question: OpenQuestion }) {
   const written = useSignal('');
   const foot = (
     <>
-      <button type="button" class="button" autofocus={isDangerous && typed === undefined} onClick={() => answer(false)}>
+      <Button autofocus={isDangerous && typed === undefined} onClick={() => answer(false)}>
         Cancel
-      </button>
+      </Button>
       <button
         type="button"
         class={`button primary ${isDangerous ? 'danger' : ''}`}

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { usePageQuery } from '../api/query.js';
+import { QuietButton } from './button.js';
 import { setter } from './setter.js';
 
 export interface Filter {
@@ -38,19 +39,13 @@ export function FilterBar({ filters, children }: FilterBarProps) {
       {shown.map((filter) => (
         <FilterField key={filter.name} filter={filter} value={query[filter.name] ?? ''} onChange={change} />
       ))}
-      {shown.length < filters.length && (
-        <button type="button" class="button quiet" onClick={setter(isOpen, true)}>
-          More filters
-        </button>
-      )}
+      {shown.length < filters.length && <QuietButton onClick={setter(isOpen, true)}>More filters</QuietButton>}
       {isAny && (
-        <button
-          type="button"
-          class="button quiet"
+        <QuietButton
           onClick={() => set(Object.fromEntries([...filters.map(({ name }) => [name, '']), ['cursor', '']]))}
         >
           Clear
-        </button>
+        </QuietButton>
       )}
       {children}
     </form>

@@ -1,6 +1,7 @@
 /** Decorative icons, without information of their own. */
 import type { Signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import { PrimaryButton } from './button.js';
 import { setter } from './setter.js';
 
 const PATHS = {
@@ -49,9 +50,9 @@ export interface NewButtonProps {
 /** Opens the form for a new object. */
 export function NewButton({ isMaking, children }: NewButtonProps) {
   return (
-    <button type="button" class="button primary" onClick={setter(isMaking, true)}>
+    <PrimaryButton onClick={setter(isMaking, true)}>
       <Icon name="plus" />
       {children}
-    </button>
+    </PrimaryButton>
   );
 }

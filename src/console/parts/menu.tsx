@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
+import { SmallButton } from './button.js';
 import { Icon, type IconName } from './icon.js';
 
 export interface MenuProps {
@@ -44,9 +45,7 @@ export function Menu({ label, icon, children }: MenuProps) {
         close();
       }}
     >
-      <button
-        type="button"
-        class="button small"
+      <SmallButton
         aria-expanded={isOpen.value}
         aria-controls={panel}
         onClick={({ currentTarget }) => {
@@ -56,7 +55,7 @@ export function Menu({ label, icon, children }: MenuProps) {
       >
         {icon !== undefined && <Icon name={icon} />}
         {label}
-      </button>
+      </SmallButton>
       {isOpen.value && (
         <div id={panel} class={`menu-panel ${isAtEnd.value ? 'is-at-end' : ''}`}>
           {children(close)}

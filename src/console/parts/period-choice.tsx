@@ -1,6 +1,7 @@
 /** Selects the period of statistics; the selection is in the address. */
 import { PERIODS, type Period, periodOf } from '../api/points.js';
 import { usePageQuery } from '../api/query.js';
+import { SmallButton } from './button.js';
 
 export function usePeriod(): Period {
   const [query] = usePageQuery();
@@ -13,15 +14,9 @@ export function PeriodChoice() {
   return (
     <fieldset class="choices" aria-label="Period">
       {PERIODS.map(([period, label]) => (
-        <button
-          key={period}
-          type="button"
-          class="button small"
-          aria-pressed={period === current}
-          onClick={() => set({ period })}
-        >
+        <SmallButton key={period} aria-pressed={period === current} onClick={() => set({ period })}>
           {label}
-        </button>
+        </SmallButton>
       ))}
     </fieldset>
   );

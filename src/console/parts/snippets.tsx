@@ -1,5 +1,6 @@
 /** Ready lines for each client; the selected client is in the address. */
 import { usePageQuery } from '../api/query.js';
+import { SmallButton } from './button.js';
 import { Code } from './code.js';
 import { CodeText } from './code-text.js';
 
@@ -30,15 +31,9 @@ export function Snippets({ shown, whole }: SnippetsProps) {
       <fieldset class="choices">
         <legend class="visually-hidden">Client</legend>
         {shown.map(({ id, label }, index) => (
-          <button
-            key={id}
-            type="button"
-            class="button small"
-            aria-pressed={index === at}
-            onClick={() => set({ client: id })}
-          >
+          <SmallButton key={id} aria-pressed={index === at} onClick={() => set({ client: id })}>
             {label}
-          </button>
+          </SmallButton>
         ))}
       </fieldset>
       <p class="muted">

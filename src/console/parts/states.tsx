@@ -1,6 +1,7 @@
 /** Placeholders while loading, for an empty list, and after an error. */
 import type { ComponentChildren } from 'preact';
 import type { Asked } from '../api/ask.js';
+import { SmallButton } from './button.js';
 import { CopyButton } from './code.js';
 
 export function Loading({ rows = 3 }: { readonly rows?: number }) {
@@ -41,11 +42,7 @@ export function Failure({ error, onRetry }: { readonly error: Error; onRetry?():
   return (
     <div class="note bad" role="alert">
       <span class="grow">{error.message}</span>
-      {onRetry !== undefined && (
-        <button type="button" class="button small" onClick={() => onRetry()}>
-          Try again
-        </button>
-      )}
+      {onRetry !== undefined && <SmallButton onClick={() => onRetry()}>Try again</SmallButton>}
     </div>
   );
 }

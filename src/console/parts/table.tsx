@@ -1,6 +1,7 @@
 /** The table of all pages. On narrow pages each row becomes a card, a list of its cells. */
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
+import { SmallButton } from './button.js';
 
 export interface Column<Row> {
   readonly title: string;
@@ -147,12 +148,12 @@ export function Paging({ text, onFirst, onNext }: PagingProps) {
     <div class="table-foot">
       <span>{text}</span>
       <span class="row">
-        <button type="button" class="button small" disabled={onFirst === undefined} onClick={onFirst}>
+        <SmallButton disabled={onFirst === undefined} onClick={onFirst}>
           First
-        </button>
-        <button type="button" class="button small" disabled={onNext === undefined} onClick={onNext}>
+        </SmallButton>
+        <SmallButton disabled={onNext === undefined} onClick={onNext}>
           Next
-        </button>
+        </SmallButton>
       </span>
     </div>
   );

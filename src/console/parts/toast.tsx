@@ -1,5 +1,6 @@
 /** Notices in a corner of the page, and changes that can be undone before they are sent. */
 import { signal } from '@preact/signals';
+import { SmallButton } from './button.js';
 import { Icon } from './icon.js';
 
 interface Toast {
@@ -92,9 +93,7 @@ export function Toasts() {
           {action === undefined ? (
             <Icon name={isBad ? 'warning' : 'check'} />
           ) : (
-            <button type="button" class="button small" onClick={() => action.run()}>
-              {action.label}
-            </button>
+            <SmallButton onClick={() => action.run()}>{action.label}</SmallButton>
           )}
         </div>
       ))}

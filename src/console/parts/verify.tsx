@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { Badge } from './badge.js';
+import { Button, PrimaryButton } from './button.js';
 import { whole } from './format.js';
 import { type Column, Table } from './table.js';
 import { Time } from './time.js';
@@ -64,19 +65,11 @@ export function Verify({ path, subject }: { readonly path: string; readonly subj
   return (
     <div class="stack">
       <div class="row no-print">
-        <button type="button" class="button primary" disabled={state === 'running'} onClick={start}>
+        <PrimaryButton disabled={state === 'running'} onClick={start}>
           Verify {subject}
-        </button>
-        {state === 'running' && (
-          <button type="button" class="button" onClick={() => end(NONE)}>
-            Stop
-          </button>
-        )}
-        {(state === 'fine' || state === 'damaged') && (
-          <button type="button" class="button" onClick={() => print()}>
-            Print
-          </button>
-        )}
+        </PrimaryButton>
+        {state === 'running' && <Button onClick={() => end(NONE)}>Stop</Button>}
+        {(state === 'fine' || state === 'damaged') && <Button onClick={() => print()}>Print</Button>}
       </div>
       <p class="muted">Checks the hashes of every entry, every snapshot and every mark, read from the journal.</p>
       <Result proof={proof.value} subject={subject} />

@@ -1,6 +1,7 @@
 /** The endpoints of the application: their addresses, states, secrets, and test events. */
 import { useSignal } from '@preact/signals';
 import { useAsk } from '../api/ask.js';
+import { Button, DangerButton, PrimaryButton } from '../parts/button.js';
 import { CopyButton } from '../parts/code.js';
 import { asked } from '../parts/dialog.js';
 import { setter } from '../parts/setter.js';
@@ -22,9 +23,7 @@ export function Endpoints({ isReadOnly }: { readonly isReadOnly: boolean }) {
     <>
       {!isReadOnly && (
         <div class="portal-actions">
-          <button type="button" class="button primary" onClick={setter(edited, 'new')}>
-            {word('add')}
-          </button>
+          <PrimaryButton onClick={setter(edited, 'new')}>{word('add')}</PrimaryButton>
         </div>
       )}
       {error !== undefined && <Failure error={error} onRetry={() => void reload()} />}
@@ -35,9 +34,7 @@ export function Endpoints({ isReadOnly }: { readonly isReadOnly: boolean }) {
           key={endpoint.id}
           endpoint={endpoint}
           isReadOnly={isReadOnly}
-          onEdit={() => {
-            edited.value = endpoint;
-          }}
+          onEdit={setter(edited, endpoint)}
           onChanged={() => void reload()}
         />
       ))}
@@ -97,18 +94,12 @@ function Listed({ endpoint, isReadOnly, onEdit, onChanged }: ListedProps) {
         <>
           <Secrets endpoint={id} />
           <div class="portal-actions">
-            <button type="button" class="button" onClick={onEdit}>
-              {word('edit')}
-            </button>
-            <button type="button" class="button" onClick={() => void attempt(change)}>
-              {word(disabled ? 'enable' : 'disable')}
-            </button>
-            <button type="button" class="button" disabled={disabled} onClick={() => void attempt(test)}>
+            <Button onClick={onEdit}>{word('edit')}</Button>
+            <Button onClick={() => void attempt(change)}>{word(disabled ? 'enable' : 'disable')}</Button>
+            <Button disabled={disabled} onClick={() => void attempt(test)}>
               {word('test')}
-            </button>
-            <button type="button" class="button danger" onClick={() => void remove()}>
-              {word('delete')}
-            </button>
+            </Button>
+            <DangerButton onClick={() => void remove()}>{word('delete')}</DangerButton>
           </div>
         </>
       )}
@@ -143,14 +134,8 @@ function Secrets({ endpoint }: { readonly endpoint: string }) {
         </p>
       ))}
       <div class="portal-actions">
-        {shown.value === undefined && (
-          <button type="button" class="button" onClick={() => void show()}>
-            {word('show')}
-          </button>
-        )}
-        <button type="button" class="button" onClick={() => void rotate()}>
-          {word('rotate')}
-        </button>
+        {shown.value === undefined && <Button onClick={() => void show()}>{word('show')}</Button>}
+        <Button onClick={() => void rotate()}>{word('rotate')}</Button>
       </div>
     </section>
   );

@@ -1,6 +1,8 @@
 /** The messages of the application with payloads, attempts and answers, and their replays. */
 import { type Signal, useSignal } from '@preact/signals';
 import { useAsk } from '../api/ask.js';
+import { Button } from '../parts/button.js';
+import { setter } from '../parts/setter.js';
 import { Empty, Failure, Loading } from '../parts/states.js';
 import { failed, said } from '../parts/toast.js';
 import { ask, type Message } from './api.js';
@@ -47,15 +49,7 @@ export function Messages({ isReadOnly }: { readonly isReadOnly: boolean }) {
       ))}
       {data?.cursor !== undefined && count.value < MOST && (
         <div class="portal-actions">
-          <button
-            type="button"
-            class="button"
-            onClick={() => {
-              count.value = MOST;
-            }}
-          >
-            {word('more')}
-          </button>
+          <Button onClick={setter(count, MOST)}>{word('more')}</Button>
         </div>
       )}
     </>
@@ -83,14 +77,8 @@ function Actions({ state, onReplay, onRefresh }: ActionsProps) {
           <option value="FAILED">{word('failed')}</option>
         </select>
       </label>
-      <button type="button" class="button" onClick={onRefresh}>
-        {word('refresh')}
-      </button>
-      {onReplay !== undefined && (
-        <button type="button" class="button" onClick={onReplay}>
-          {word('replayFailed')}
-        </button>
-      )}
+      <Button onClick={onRefresh}>{word('refresh')}</Button>
+      {onReplay !== undefined && <Button onClick={onReplay}>{word('replayFailed')}</Button>}
     </div>
   );
 }
@@ -127,9 +115,7 @@ function Sent({ message, onReplay }: { readonly message: Message; readonly onRep
       ))}
       {onReplay !== undefined && (
         <div class="portal-actions">
-          <button type="button" class="button" onClick={onReplay}>
-            {word('replay')}
-          </button>
+          <Button onClick={onReplay}>{word('replay')}</Button>
         </div>
       )}
     </article>

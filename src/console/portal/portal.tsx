@@ -1,4 +1,5 @@
 /** The portal: the page of one application for the customer, in the operator's colours and words. */
+import { setter } from '../parts/setter.js';
 import '../style/tokens.css';
 import '../style/base.css';
 import '../style/parts.css';
@@ -46,9 +47,7 @@ function Opened({ portal }: { readonly portal: Portal }) {
             type="button"
             class="portal-tab"
             aria-current={tab.value === id ? 'page' : undefined}
-            onClick={() => {
-              tab.value = id;
-            }}
+            onClick={setter(tab, id)}
           >
             {word(id)}
           </button>

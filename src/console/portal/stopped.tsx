@@ -1,5 +1,6 @@
 /** A stopped endpoint: since when, why, and one button that starts it and sends missed messages. */
 import { useSignal } from '@preact/signals';
+import { PrimaryButton } from '../parts/button.js';
 import { failed, said } from '../parts/toast.js';
 import { ask, type Endpoint } from './api.js';
 import { type PortalWord, word } from './words.js';
@@ -41,9 +42,9 @@ export function Stopped({ endpoint: { id, breaker }, isReadOnly, onChanged }: St
       </dl>
       {!isReadOnly && !isBySender && (
         <div class="portal-actions">
-          <button type="button" class="button primary" disabled={isBusy.value} onClick={() => void restart()}>
+          <PrimaryButton disabled={isBusy.value} onClick={() => void restart()}>
             {word('restart')}
-          </button>
+          </PrimaryButton>
         </div>
       )}
     </section>

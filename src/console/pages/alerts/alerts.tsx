@@ -1,4 +1,5 @@
 /** Alerts: open ones, the rules, and the history with its notices. */
+import { PrimaryButton } from '../../parts/button.js';
 import { setter } from '../../parts/setter.js';
 import './alerts.css';
 import { type Signal, useSignal } from '@preact/signals';
@@ -39,10 +40,10 @@ export default function AlertsPage() {
     <>
       <PageHead title="Alerts" badge={badge}>
         {mayChangeAlerts.value && (
-          <button type="button" class="button primary" onClick={setter(edited, 'new')}>
+          <PrimaryButton onClick={setter(edited, 'new')}>
             <Icon name="plus" />
             New rule
-          </button>
+          </PrimaryButton>
         )}
       </PageHead>
       <Tabs label="Alerts" tabs={tabs} />

@@ -2,6 +2,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { Schemas } from '#api';
 import { manage } from '../../api/call.js';
+import { SmallButton } from '../../parts/button.js';
 import { Dialog } from '../../parts/dialog.js';
 import { Check, Choice, Field, SubmitRow, TextField } from '../../parts/field.js';
 import { Icon } from '../../parts/icon.js';
@@ -188,9 +189,7 @@ function ChannelFields({ channels, hasMail }: { readonly channels: Signal<Channe
       ))}
       {channels.value.length === 0 && <p class="small muted">Without a channel the alert is only shown here.</p>}
       <div>
-        <button
-          type="button"
-          class="button small"
+        <SmallButton
           disabled={channels.value.length >= MAX_CHANNELS}
           onClick={() => {
             channels.value = [...channels.value, { type: 'webhook', address: '' }];
@@ -198,7 +197,7 @@ function ChannelFields({ channels, hasMail }: { readonly channels: Signal<Channe
         >
           <Icon name="plus" />
           Add a channel
-        </button>
+        </SmallButton>
       </div>
     </fieldset>
   );

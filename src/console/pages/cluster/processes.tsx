@@ -2,6 +2,7 @@
 import { manage } from '../../api/call.js';
 import { maySteer } from '../../api/session.js';
 import { Badge, StateBadge } from '../../parts/badge.js';
+import { SmallButton } from '../../parts/button.js';
 import { asked } from '../../parts/dialog.js';
 import { duration } from '../../parts/format.js';
 import { type Column, Table } from '../../parts/table.js';
@@ -58,11 +59,7 @@ function Drain({ process, isDrained }: ProcessStatus) {
   };
   const undrain = () =>
     doing(() => manage('POST /v2/admin/cluster/processes/{id}/undrain', { path }), `${process} may own shards`);
-  return (
-    <button type="button" class="button small" onClick={isDrained ? undrain : drain}>
-      {isDrained ? 'Undrain' : 'Drain'}
-    </button>
-  );
+  return <SmallButton onClick={isDrained ? undrain : drain}>{isDrained ? 'Undrain' : 'Drain'}</SmallButton>;
 }
 
 function ProcessState({ state, isDrained, checks = [], stopped = [] }: ProcessStatus) {

@@ -6,6 +6,7 @@ import { manage } from '../../api/call.js';
 import { usePageQuery } from '../../api/query.js';
 import { mayChangeDatabases, mayUseData } from '../../api/session.js';
 import { StateBadge } from '../../parts/badge.js';
+import { PrimaryButton } from '../../parts/button.js';
 import { FilterBar } from '../../parts/filter-bar.js';
 import { bytes, short, whole } from '../../parts/format.js';
 import { Icon } from '../../parts/icon.js';
@@ -63,10 +64,10 @@ export default function Databases() {
     <>
       <PageHead title="Databases">
         {isAllowed && (
-          <button type="button" class="button primary" onClick={make}>
+          <PrimaryButton onClick={make}>
             <Icon name="plus" />
             New database
-          </button>
+          </PrimaryButton>
         )}
       </PageHead>
       <FilterBar

@@ -1,6 +1,7 @@
 /** Retries or deletes dead letters: the selected ones, or all that match the filters. */
 import type { Query } from '../../api/call.js';
 import { beginBulk } from '../../parts/bulk.js';
+import { SmallButton, SmallDangerButton } from '../../parts/button.js';
 import { asked } from '../../parts/dialog.js';
 import { whole } from '../../parts/format.js';
 import type { Selection } from '../../parts/table.js';
@@ -30,20 +31,14 @@ export function BulkButtons(props: BulkProps) {
     <div class="row list-head">
       {count > 0 && (
         <>
-          <button type="button" class="button small" onClick={() => run(ofChosen(props, 'retry'))}>
-            Retry {whole(count)} chosen
-          </button>
-          <button type="button" class="button small danger" onClick={() => run(ofChosen(props, 'delete'))}>
+          <SmallButton onClick={() => run(ofChosen(props, 'retry'))}>Retry {whole(count)} chosen</SmallButton>
+          <SmallDangerButton onClick={() => run(ofChosen(props, 'delete'))}>
             Delete {whole(count)} chosen
-          </button>
+          </SmallDangerButton>
         </>
       )}
-      <button type="button" class="button small" onClick={() => run(ofAll(props, 'retry'))}>
-        Retry all that match
-      </button>
-      <button type="button" class="button small danger" onClick={() => run(ofAll(props, 'delete'))}>
-        Delete all that match
-      </button>
+      <SmallButton onClick={() => run(ofAll(props, 'retry'))}>Retry all that match</SmallButton>
+      <SmallDangerButton onClick={() => run(ofAll(props, 'delete'))}>Delete all that match</SmallDangerButton>
     </div>
   );
 }

@@ -3,6 +3,7 @@ import { useAsk } from '../../api/ask.js';
 import { ofQueue } from '../../api/call.js';
 import { mayChangeQueues } from '../../api/session.js';
 import { Badge } from '../../parts/badge.js';
+import { DangerButton, PrimaryButton } from '../../parts/button.js';
 import { Dialog } from '../../parts/dialog.js';
 import { Body, Headers } from '../../parts/exchange.js';
 import { Empty, Shown } from '../../parts/states.js';
@@ -95,12 +96,8 @@ function Actions({ account, entry, onClose, onDone }: DeadLetterProps & { readon
           <a class="button" href={links.queue({ tab: 'publish', from: entry.messageId })}>
             Publish again edited
           </a>
-          <button type="button" class="button danger" onClick={() => void remove().then(after)}>
-            Delete
-          </button>
-          <button type="button" class="button primary" onClick={() => void retry().then(after)}>
-            Retry
-          </button>
+          <DangerButton onClick={() => void remove().then(after)}>Delete</DangerButton>
+          <PrimaryButton onClick={() => void retry().then(after)}>Retry</PrimaryButton>
         </>
       )}
     </>

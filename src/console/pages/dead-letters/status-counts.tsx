@@ -2,6 +2,7 @@
 import type { Schemas } from '#api';
 import type { Asked } from '../../api/ask.js';
 import { usePageQuery } from '../../api/query.js';
+import { SmallButton } from '../../parts/button.js';
 import { whole } from '../../parts/format.js';
 import { Shown } from '../../parts/states.js';
 
@@ -14,20 +15,14 @@ export function StatusCounts({ asked }: { readonly asked: Asked<Schemas['Counts'
         <div class="list-head">
           <fieldset class="choices">
             <legend class="visually-hidden">By status</legend>
-            <button type="button" class="button small" aria-pressed={responseStatus === ''} onClick={choose('')}>
+            <SmallButton aria-pressed={responseStatus === ''} onClick={choose('')}>
               All <strong>{whole(total)}</strong>
               {!isWhole && ' or more'}
-            </button>
+            </SmallButton>
             {Object.entries(counts).map(([status, count]) => (
-              <button
-                key={status}
-                type="button"
-                class="button small"
-                aria-pressed={responseStatus === status}
-                onClick={choose(status)}
-              >
+              <SmallButton key={status} aria-pressed={responseStatus === status} onClick={choose(status)}>
                 {statusText(Number(status))} <strong>{whole(count)}</strong>
-              </button>
+              </SmallButton>
             ))}
           </fieldset>
         </div>

@@ -1,6 +1,7 @@
 /** Problems that need attention, the worst first, with links. */
 import type { Schemas } from '#api';
 import { mayChangeQueues } from '../../api/session.js';
+import { SmallButton } from '../../parts/button.js';
 import { counted } from '../../parts/format.js';
 import { Icon } from '../../parts/icon.js';
 import { failed } from '../../parts/toast.js';
@@ -141,13 +142,9 @@ function Matters({ label, matters, account, onDone }: AttentionProps & { readonl
             {matter.text}
           </a>
           {matter.action === 'retry' && account !== undefined && mayChangeQueues.value && (
-            <button
-              type="button"
-              class="button small"
-              onClick={() => void ofAll({ account, filter: {}, onDone }, 'retry').catch(failed)}
-            >
+            <SmallButton onClick={() => void ofAll({ account, filter: {}, onDone }, 'retry').catch(failed)}>
               Retry
-            </button>
+            </SmallButton>
           )}
           {matter.action === 'verify' && (
             <a class="button small" href={matter.href}>

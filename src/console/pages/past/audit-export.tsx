@@ -4,6 +4,7 @@ import type { Schemas } from '#api';
 import { useAsk } from '../../api/ask.js';
 import { manage } from '../../api/call.js';
 import { mayGiveRoles, maySeeAccount } from '../../api/session.js';
+import { DangerButton } from '../../parts/button.js';
 import { asked as confirmed } from '../../parts/dialog.js';
 import { SubmitButton, TextField } from '../../parts/field.js';
 import { duration, whole } from '../../parts/format.js';
@@ -86,11 +87,7 @@ function AddressForm({ url, onChanged }: AddressFormProps) {
         />
         <div class="row">
           <SubmitButton>Save</SubmitButton>
-          {url !== '' && (
-            <button type="button" class="button danger" onClick={() => void remove()}>
-              End the export
-            </button>
-          )}
+          {url !== '' && <DangerButton onClick={() => void remove()}>End the export</DangerButton>}
         </div>
       </fieldset>
     </form>

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useAsk } from '../../api/ask.js';
 import { usePageQuery } from '../../api/query.js';
 import { Badge, type Tone } from '../../parts/badge.js';
+import { Button } from '../../parts/button.js';
 import { Dialog } from '../../parts/dialog.js';
 import { whole } from '../../parts/format.js';
 import { Empty, Shown } from '../../parts/states.js';
@@ -89,15 +90,13 @@ function Changes({ changes, hasMore, onOpen }: ChangesProps) {
       />
       {changes.length > shown.value && (
         <div class="row">
-          <button
-            type="button"
-            class="button"
+          <Button
             onClick={() => {
               shown.value += SHOWN;
             }}
           >
             Show more of {whole(changes.length)}
-          </button>
+          </Button>
         </div>
       )}
       {hasMore && <p class="note warn">There is more than is shown: choose moments that are closer.</p>}

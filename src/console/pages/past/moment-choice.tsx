@@ -1,6 +1,7 @@
 /** Selects a moment with a slider, from the database's creation to now, or by typing it to the second. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { SmallButton } from '../../parts/button.js';
 import { Field } from '../../parts/field.js';
 import { Time } from '../../parts/time.js';
 import { type Activity, Histogram } from './activity.js';
@@ -51,13 +52,11 @@ export function MomentChoice({ label, fromMs, atMs, activity, onChoose }: Moment
       {activity !== undefined && <Histogram {...activity} fromMs={fromMs} toMs={nowMs} />}
       <div class="row">
         {STEPS.map(([text, ms]) => (
-          <button key={text} type="button" class="button small" onClick={() => choose(atMs + ms)}>
+          <SmallButton key={text} onClick={() => choose(atMs + ms)}>
             {text}
-          </button>
+          </SmallButton>
         ))}
-        <button type="button" class="button small" onClick={() => choose(nowMs)}>
-          Now
-        </button>
+        <SmallButton onClick={() => choose(nowMs)}>Now</SmallButton>
         <Field label="To the second">
           <input
             type="datetime-local"

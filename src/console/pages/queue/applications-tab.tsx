@@ -6,6 +6,7 @@ import { ofQueue } from '../../api/call.js';
 import { useQueueUrl } from '../../api/queue-url.js';
 import { mayChangeQueues } from '../../api/session.js';
 import { Badge } from '../../parts/badge.js';
+import { Button } from '../../parts/button.js';
 import { CopyButton } from '../../parts/code.js';
 import { asked, Dialog } from '../../parts/dialog.js';
 import { TextField } from '../../parts/field.js';
@@ -46,10 +47,10 @@ export function ApplicationsTab({ account }: TabProps) {
     <>
       {mayChangeQueues.value && (
         <div class="row list-head">
-          <button type="button" class="button" onClick={open('new')}>
+          <Button onClick={open('new')}>
             <Icon name="plus" />
             New application
-          </button>
+          </Button>
         </div>
       )}
       <Shown asked={listed}>
@@ -142,15 +143,11 @@ function ApplicationDialog({ account, application: { id, name }, onClose }: Appl
         </div>
       )}
       {mayChangeQueues.value && (
-        <button type="button" class="button" disabled={queueUrl === undefined} onClick={() => void makeLink()}>
+        <Button disabled={queueUrl === undefined} onClick={() => void makeLink()}>
           Make a link to the portal
-        </button>
+        </Button>
       )}
-      {mayChangeQueues.value && (
-        <button type="button" class="button" onClick={() => void revoke()}>
-          Revoke all links
-        </button>
-      )}
+      {mayChangeQueues.value && <Button onClick={() => void revoke()}>Revoke all links</Button>}
     </Dialog>
   );
 }

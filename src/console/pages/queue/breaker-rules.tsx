@@ -2,6 +2,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { Schemas } from '#api';
 import { ofQueue } from '../../api/call.js';
+import { DangerButton } from '../../parts/button.js';
 import { Dialog } from '../../parts/dialog.js';
 import { Choice, SubmitButton, TextField } from '../../parts/field.js';
 import { doing } from '../../parts/toast.js';
@@ -62,11 +63,7 @@ export function BreakerRules({ account, rules, onClose }: RulesProps) {
         <NoticesField value={notifyUrl} />
         <div class="row">
           <SubmitButton>Save</SubmitButton>
-          {rules !== undefined && (
-            <button type="button" class="button danger" onClick={() => void remove()}>
-              Switch off
-            </button>
-          )}
+          {rules !== undefined && <DangerButton onClick={() => void remove()}>Switch off</DangerButton>}
         </div>
       </form>
     </Dialog>

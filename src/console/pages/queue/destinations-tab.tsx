@@ -5,6 +5,7 @@ import { useAsk } from '../../api/ask.js';
 import { ofQueue } from '../../api/call.js';
 import { mayChangeQueues } from '../../api/session.js';
 import { Badge } from '../../parts/badge.js';
+import { Button, SmallButton, SmallDangerButton } from '../../parts/button.js';
 import { counted, whole } from '../../parts/format.js';
 import { setter } from '../../parts/setter.js';
 import { Empty, Shown } from '../../parts/states.js';
@@ -32,9 +33,9 @@ export function DestinationsTab({ account }: TabProps) {
           <div class="row between list-head">
             <p>{rules === undefined ? 'Circuit breakers are off: no destination is stopped.' : sentenceOf(rules)}</p>
             {mayChangeQueues.value && (
-              <button type="button" class="button" onClick={setter(isSetting, true)}>
+              <Button onClick={setter(isSetting, true)}>
                 {rules === undefined ? 'Switch circuit breakers on' : 'Change the rules'}
-              </button>
+              </Button>
             )}
           </div>
           <Table
@@ -115,17 +116,9 @@ function Actions({ account, url, state, onDone }: ActionsProps) {
     );
   return (
     <span class="row">
-      <button type="button" class="button small" onClick={() => void enable(false)}>
-        {state === 'closed' ? 'Forget failures' : 'Enable'}
-      </button>
-      <button type="button" class="button small" onClick={() => void enable(true)}>
-        Enable and replay
-      </button>
-      {state !== 'disabled' && (
-        <button type="button" class="button small danger" onClick={() => void disable()}>
-          Disable
-        </button>
-      )}
+      <SmallButton onClick={() => void enable(false)}>{state === 'closed' ? 'Forget failures' : 'Enable'}</SmallButton>
+      <SmallButton onClick={() => void enable(true)}>Enable and replay</SmallButton>
+      {state !== 'disabled' && <SmallDangerButton onClick={() => void disable()}>Disable</SmallDangerButton>}
     </span>
   );
 }

@@ -1,5 +1,6 @@
 /** Actions on a flow-control key. */
 import { ofQueue } from '../../api/call.js';
+import { SmallButton, SmallDangerButton } from '../../parts/button.js';
 import { asked } from '../../parts/dialog.js';
 import { doing } from '../../parts/toast.js';
 import type { Flow } from './tab.js';
@@ -31,27 +32,17 @@ export function FlowActions({ account, flow, onPin, onDone }: FlowActionsProps) 
   };
   return (
     <span class="row">
-      <button
-        type="button"
-        class="button small"
+      <SmallButton
         onClick={() => void (isPaused ? act('resume', `${key} is resumed.`) : act('pause', `${key} is paused.`))}
       >
         {isPaused ? 'Resume' : 'Pause'}
-      </button>
-      <button type="button" class="button small" onClick={onPin}>
-        Pin
-      </button>
+      </SmallButton>
+      <SmallButton onClick={onPin}>Pin</SmallButton>
       {(parallelism || rate) && (
-        <button type="button" class="button small" onClick={() => void act('unpin', `${key} goes by its messages.`)}>
-          Unpin
-        </button>
+        <SmallButton onClick={() => void act('unpin', `${key} goes by its messages.`)}>Unpin</SmallButton>
       )}
-      <button type="button" class="button small" onClick={() => void act('resetRate', 'A new window has begun.')}>
-        New window
-      </button>
-      <button type="button" class="button small danger" onClick={() => void reset()}>
-        Reset
-      </button>
+      <SmallButton onClick={() => void act('resetRate', 'A new window has begun.')}>New window</SmallButton>
+      <SmallDangerButton onClick={() => void reset()}>Reset</SmallDangerButton>
     </span>
   );
 }

@@ -5,6 +5,7 @@ import { ofQueue } from '../../api/call.js';
 import { usePageQuery } from '../../api/query.js';
 import { mayChangeQueues } from '../../api/session.js';
 import { Badge } from '../../parts/badge.js';
+import { Button } from '../../parts/button.js';
 import { FilterBar } from '../../parts/filter-bar.js';
 import { whole } from '../../parts/format.js';
 import { Icon } from '../../parts/icon.js';
@@ -49,10 +50,10 @@ export function FlowTab({ account }: TabProps) {
       </Shown>
       <FilterBar filters={[{ name: 'search', label: 'Key contains' }]}>
         {mayChangeQueues.value && (
-          <button type="button" class="button" onClick={setter(pinned, 'new')}>
+          <Button onClick={setter(pinned, 'new')}>
             <Icon name="plus" />
             Set up a key
-          </button>
+          </Button>
         )}
       </FilterBar>
       <Shown asked={asked}>{(flows) => <FlowTable flows={flows} columns={columns} />}</Shown>

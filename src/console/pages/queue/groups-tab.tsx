@@ -4,6 +4,7 @@ import type { Schemas } from '#api';
 import { useAsk } from '../../api/ask.js';
 import { ofQueue } from '../../api/call.js';
 import { mayChangeQueues } from '../../api/session.js';
+import { Button, SmallButton, SmallDangerButton } from '../../parts/button.js';
 import { asked as askedFirst, Dialog } from '../../parts/dialog.js';
 import { SubmitRow, TextField } from '../../parts/field.js';
 import { Icon } from '../../parts/icon.js';
@@ -29,10 +30,10 @@ export function GroupsTab({ account }: TabProps) {
     <>
       {mayChangeQueues.value && (
         <div class="row list-head">
-          <button type="button" class="button" onClick={extend('')}>
+          <Button onClick={extend('')}>
             <Icon name="plus" />
             New URL group
-          </button>
+          </Button>
         </div>
       )}
       <Shown asked={asked}>
@@ -98,9 +99,7 @@ function GroupCard({ account, group: { name, endpoints, updatedAt }, onAdd, onDo
           {
             title: 'Actions',
             cell: (endpoint: Endpoint) => (
-              <button type="button" class="button small danger" onClick={() => void removeEndpoint(endpoint)}>
-                Remove
-              </button>
+              <SmallDangerButton onClick={() => void removeEndpoint(endpoint)}>Remove</SmallDangerButton>
             ),
           },
         ]
@@ -121,12 +120,8 @@ function GroupCard({ account, group: { name, endpoints, updatedAt }, onAdd, onDo
           </a>
           {mayChangeQueues.value && (
             <>
-              <button type="button" class="button small" onClick={onAdd}>
-                Add an endpoint
-              </button>
-              <button type="button" class="button small danger" onClick={() => void remove()}>
-                Delete
-              </button>
+              <SmallButton onClick={onAdd}>Add an endpoint</SmallButton>
+              <SmallDangerButton onClick={() => void remove()}>Delete</SmallDangerButton>
             </>
           )}
         </span>

@@ -2,8 +2,10 @@
 import { useSignal } from '@preact/signals';
 import { useAsk } from '../../api/ask.js';
 import { ofQueue } from '../../api/call.js';
+import { DangerButton, SmallButton } from '../../parts/button.js';
 import { CopyButton } from '../../parts/code.js';
 import { asked as askedFirst } from '../../parts/dialog.js';
+import { toggler } from '../../parts/setter.js';
 import { Shown } from '../../parts/states.js';
 import { doing } from '../../parts/toast.js';
 import type { TabProps } from './tab.js';
@@ -36,9 +38,7 @@ export function KeysTab({ account }: TabProps) {
           <Key label="Current key" value={current} />
           <Key label="Next key" value={next} />
           <div>
-            <button type="button" class="button danger" onClick={() => void rotate()}>
-              Rotate
-            </button>
+            <DangerButton onClick={() => void rotate()}>Rotate</DangerButton>
           </div>
         </section>
       )}
@@ -52,15 +52,7 @@ function Key({ label, value }: { readonly label: string; readonly value: string 
     <div class="row">
       <strong>{label}</strong>
       <code class="wrap-anywhere">{isShown.value ? value : `${value.slice(0, 4)}${'•'.repeat(16)}`}</code>
-      <button
-        type="button"
-        class="button small"
-        onClick={() => {
-          isShown.value = !isShown.value;
-        }}
-      >
-        {isShown.value ? 'Hide' : 'Show'}
-      </button>
+      <SmallButton onClick={toggler(isShown)}>{isShown.value ? 'Hide' : 'Show'}</SmallButton>
       <CopyButton text={value} />
     </div>
   );

@@ -5,6 +5,7 @@ import { useAsk } from '../../api/ask.js';
 import { ofQueue } from '../../api/call.js';
 import { mayChangeQueues } from '../../api/session.js';
 import { Badge } from '../../parts/badge.js';
+import { Button } from '../../parts/button.js';
 import { asked as askedFirst, Dialog } from '../../parts/dialog.js';
 import { SubmitRow, TextField } from '../../parts/field.js';
 import { whole } from '../../parts/format.js';
@@ -38,10 +39,10 @@ export function QueuesTab({ account }: TabProps) {
     <>
       {mayChangeQueues.value && (
         <div class="row list-head">
-          <button type="button" class="button" onClick={isNew}>
+          <Button onClick={isNew}>
             <Icon name="plus" />
             New queue
-          </button>
+          </Button>
         </div>
       )}
       <Shown asked={asked}>

@@ -1,7 +1,9 @@
 /** How to connect to an index: address, tokens, and examples for each client. */
 import { useSignal } from '@preact/signals';
 import { mayChangeIndexes } from '../../api/session.js';
+import { Button, DangerButton } from '../../parts/button.js';
 import { MASKED_SECRET, SecretLine } from '../../parts/secret-line.js';
+import { toggler } from '../../parts/setter.js';
 import { type Snippet, Snippets } from '../../parts/snippets.js';
 import { type IndexPlane, type IndexRecord, resetTokens } from './plane.js';
 
@@ -35,21 +37,10 @@ export function ConnectIndex({ plane, database, snippetsFor, onChanged }: Connec
         <div class="row between">
           <h2>Address and tokens</h2>
           <div class="row">
-            <button
-              type="button"
-              class="button"
-              aria-pressed={isOpen.value}
-              onClick={() => {
-                isOpen.value = !isOpen.value;
-              }}
-            >
+            <Button aria-pressed={isOpen.value} onClick={toggler(isOpen)}>
               {isOpen.value ? 'Hide tokens' : 'Show tokens'}
-            </button>
-            {mayChangeIndexes.value && (
-              <button type="button" class="button danger" onClick={reset}>
-                Reset tokens
-              </button>
-            )}
+            </Button>
+            {mayChangeIndexes.value && <DangerButton onClick={reset}>Reset tokens</DangerButton>}
           </div>
         </div>
         <dl class="facts">

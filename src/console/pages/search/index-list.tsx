@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { type Asked, useAsk } from '../../api/ask.js';
 import { mayChangeIndexes, mayUseData } from '../../api/session.js';
 import { Badge } from '../../parts/badge.js';
+import { SmallDangerButton } from '../../parts/button.js';
 import { bytes, short } from '../../parts/format.js';
 import { NewButton } from '../../parts/icon.js';
 import { PageHead } from '../../parts/page-head.js';
@@ -113,10 +114,6 @@ function deletion<Row extends IndexRecord>(plane: IndexPlane, onDeleted: () => v
   return {
     title: 'Actions',
     isWideOnly: true,
-    cell: (row) => (
-      <button type="button" class="button small danger" onClick={() => remove(row)}>
-        Delete
-      </button>
-    ),
+    cell: (row) => <SmallDangerButton onClick={() => remove(row)}>Delete</SmallDangerButton>,
   };
 }

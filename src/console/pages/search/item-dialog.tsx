@@ -2,6 +2,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useAsk } from '../../api/ask.js';
 import { mayChangeIndexes } from '../../api/session.js';
+import { Button } from '../../parts/button.js';
 import { Code } from '../../parts/code.js';
 import { Dialog } from '../../parts/dialog.js';
 import { TextField } from '../../parts/field.js';
@@ -103,9 +104,7 @@ function Editor({ plane, id, part, text, isNew, onClose, onChanged }: EditorProp
         <button type="submit" class="button primary">
           {isNew ? 'Store' : 'Save'}
         </button>
-        <button type="button" class="button" onClick={onClose}>
-          Cancel
-        </button>
+        <Button onClick={onClose}>Cancel</Button>
       </div>
     </form>
   );

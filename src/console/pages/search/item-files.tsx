@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { mayChangeIndexes } from '../../api/session.js';
+import { Button } from '../../parts/button.js';
 import { counted } from '../../parts/format.js';
 import { failed, said } from '../../parts/toast.js';
 import { usePartName } from './held.js';
@@ -30,9 +31,9 @@ export function ItemFiles(props: ItemFilesProps) {
           {progress}
         </span>
       )}
-      <button type="button" class="button" disabled={isBusy} onClick={exportAll}>
+      <Button disabled={isBusy} onClick={exportAll}>
         Export
-      </button>
+      </Button>
       {mayChangeIndexes.value && <ImportButton isBusy={isBusy} onText={importAll} />}
     </>
   );
@@ -47,9 +48,9 @@ function ImportButton({ isBusy, onText }: ImportButtonProps) {
   const file = useRef<HTMLInputElement>(null);
   return (
     <>
-      <button type="button" class="button" disabled={isBusy} onClick={() => file.current?.click()}>
+      <Button disabled={isBusy} onClick={() => file.current?.click()}>
         Import
-      </button>
+      </Button>
       <input
         ref={file}
         type="file"

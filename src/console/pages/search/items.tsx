@@ -5,6 +5,7 @@ import { useAsk } from '../../api/ask.js';
 import { queryText } from '../../api/call.js';
 import { usePageQuery } from '../../api/query.js';
 import { mayChangeIndexes } from '../../api/session.js';
+import { DangerButton, SmallButton } from '../../parts/button.js';
 import { FilterBar } from '../../parts/filter-bar.js';
 import { bytes, counted } from '../../parts/format.js';
 import { Icon } from '../../parts/icon.js';
@@ -146,9 +147,7 @@ function Tools({ plane, database, held, chosen, onDelete, onStored }: ToolsProps
           {mayChangeIndexes.value && (
             <>
               {chosen.length > 0 && (
-                <button type="button" class="button danger" onClick={() => onDelete(chosen)}>
-                  Delete {chosen.length}
-                </button>
+                <DangerButton onClick={() => onDelete(chosen)}>Delete {chosen.length}</DangerButton>
               )}
               <a class="button primary" href={queryText({ ...query, doc: NEW })}>
                 <Icon name="plus" />
@@ -184,11 +183,7 @@ function columnsWith(
           {
             title: 'Actions',
             isWideOnly: true,
-            cell: ({ id }: Item) => (
-              <button type="button" class="button small" onClick={() => remove([id])}>
-                Delete
-              </button>
-            ),
+            cell: ({ id }: Item) => <SmallButton onClick={() => remove([id])}>Delete</SmallButton>,
           },
         ]
       : []),

@@ -1,5 +1,6 @@
 /** Actions on one part of an index: rename, empty, delete. */
 import { useSignal } from '@preact/signals';
+import { SmallButton, SmallDangerButton } from '../../parts/button.js';
 import { asked, Dialog } from '../../parts/dialog.js';
 import { SubmitRow, TextField } from '../../parts/field.js';
 import { setter } from '../../parts/setter.js';
@@ -30,19 +31,9 @@ export function PartActions({ plane, database, part, onChanged }: PartActionsPro
   };
   return (
     <div class="row">
-      {part !== '' && (
-        <button type="button" class="button small" onClick={setter(isRenaming, true)}>
-          Rename
-        </button>
-      )}
-      <button type="button" class="button small danger" onClick={empty}>
-        Empty
-      </button>
-      {part !== '' && (
-        <button type="button" class="button small danger" onClick={remove}>
-          Delete
-        </button>
-      )}
+      {part !== '' && <SmallButton onClick={setter(isRenaming, true)}>Rename</SmallButton>}
+      <SmallDangerButton onClick={empty}>Empty</SmallDangerButton>
+      {part !== '' && <SmallDangerButton onClick={remove}>Delete</SmallDangerButton>}
       {isRenaming.value && (
         <Renaming plane={plane} id={id} part={part} onClose={setter(isRenaming, false)} onDone={onChanged} />
       )}

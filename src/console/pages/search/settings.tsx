@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso/router';
 import type { Asked } from '../../api/ask.js';
 import { queryText } from '../../api/call.js';
+import { DangerButton } from '../../parts/button.js';
 import { SubmitRow, TextField } from '../../parts/field.js';
 import { bytes, whole } from '../../parts/format.js';
 import { Empty, Shown } from '../../parts/states.js';
@@ -34,9 +35,7 @@ export function IndexSettings({ plane, database, held, onChanged }: SettingsProp
           <h2>Delete</h2>
           <p class="muted">With all its {plane.item}s. It cannot be taken back.</p>
         </div>
-        <button type="button" class="button danger" onClick={remove}>
-          Delete the {plane.name}
-        </button>
+        <DangerButton onClick={remove}>Delete the {plane.name}</DangerButton>
       </section>
     </div>
   );

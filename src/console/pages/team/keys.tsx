@@ -4,6 +4,7 @@ import { useAsk } from '../../api/ask.js';
 import { manage } from '../../api/call.js';
 import { mayChange, session } from '../../api/session.js';
 import { Badge } from '../../parts/badge.js';
+import { SmallDangerButton } from '../../parts/button.js';
 import { asked as askedFirst } from '../../parts/dialog.js';
 import { NewButton } from '../../parts/icon.js';
 import { setter } from '../../parts/setter.js';
@@ -93,9 +94,7 @@ function columnsWith(teams: readonly Team[], remove: (name: string) => void): re
               name === DEFAULT_KEY ? (
                 <span class="small muted">stays</span>
               ) : (
-                <button type="button" class="button small danger" onClick={() => remove(name)}>
-                  Delete
-                </button>
+                <SmallDangerButton onClick={() => remove(name)}>Delete</SmallDangerButton>
               ),
           },
         ]

@@ -4,6 +4,7 @@ import { useAsk } from '../../api/ask.js';
 import { manage } from '../../api/call.js';
 import { mayChange, session } from '../../api/session.js';
 import { Badge } from '../../parts/badge.js';
+import { DangerButton, SmallDangerButton } from '../../parts/button.js';
 import { asked as askedFirst } from '../../parts/dialog.js';
 import { Choice, SubmitRow, TextField } from '../../parts/field.js';
 import { Shown } from '../../parts/states.js';
@@ -34,11 +35,7 @@ export function Members({ team, onDeleted }: MembersProps) {
         <h2 class="wrap-anywhere" dir="auto">
           Members of {name}
         </h2>
-        {mayChange.value && own === 'owner' && (
-          <button type="button" class="button danger" onClick={deleteTeam}>
-            Delete the team
-          </button>
-        )}
+        {mayChange.value && own === 'owner' && <DangerButton onClick={deleteTeam}>Delete the team</DangerButton>}
       </div>
       <Shown asked={asked}>
         {(members) => (
@@ -81,9 +78,7 @@ function columnsWith(mayManage: boolean, onDone: () => void): readonly Column<Te
             title: 'Actions',
             cell: (member: TeamMember) =>
               member.member_role === 'owner' ? null : (
-                <button type="button" class="button small danger" onClick={() => remove(member)}>
-                  Remove
-                </button>
+                <SmallDangerButton onClick={() => remove(member)}>Remove</SmallDangerButton>
               ),
           },
         ]

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useAsk } from '../../api/ask.js';
 import { manage } from '../../api/call.js';
 import { maySeeAccount, session } from '../../api/session.js';
+import { PrimaryButton } from '../../parts/button.js';
 import { Code } from '../../parts/code.js';
 import { Dialog } from '../../parts/dialog.js';
 import { Check, Choice, SubmitRow, TextField } from '../../parts/field.js';
@@ -64,11 +65,7 @@ export function NewApiKey({ teams, onClose, onMade }: NewApiKeyProps) {
 }
 
 function Made({ made, onClose }: { readonly made: MadeApiKey; onClose(): void }) {
-  const close = (
-    <button type="button" class="button primary" onClick={onClose}>
-      I have kept it
-    </button>
-  );
+  const close = <PrimaryButton onClick={onClose}>I have kept it</PrimaryButton>;
   return (
     <Dialog title={`Key ${made.name}`} foot={close} onClose={onClose}>
       <p class="note warn">This is the only time it is shown: copy it now.</p>

@@ -3,6 +3,7 @@ import { useAsk } from '../../api/ask.js';
 import { manage } from '../../api/call.js';
 import { mayGiveRoles } from '../../api/session.js';
 import { Badge } from '../../parts/badge.js';
+import { SmallDangerButton } from '../../parts/button.js';
 import { asked as askedFirst } from '../../parts/dialog.js';
 import { Shown } from '../../parts/states.js';
 import { type Column, Table } from '../../parts/table.js';
@@ -68,11 +69,7 @@ function roleColumns(remove: (role: Role) => void): readonly Column<Role>[] {
           {
             title: 'Actions',
             cell: (role: Role) =>
-              role.built_in ? null : (
-                <button type="button" class="button small danger" onClick={() => remove(role)}>
-                  Delete
-                </button>
-              ),
+              role.built_in ? null : <SmallDangerButton onClick={() => remove(role)}>Delete</SmallDangerButton>,
           },
         ]
       : []),
@@ -99,11 +96,7 @@ function givenColumns(take: (one: RoleAssignment) => void): readonly Column<Role
       ? [
           {
             title: 'Actions',
-            cell: (one: RoleAssignment) => (
-              <button type="button" class="button small danger" onClick={() => take(one)}>
-                Take away
-              </button>
-            ),
+            cell: (one: RoleAssignment) => <SmallDangerButton onClick={() => take(one)}>Take away</SmallDangerButton>,
           },
         ]
       : []),

@@ -3,6 +3,7 @@ import type { Operations } from '#api';
 import { useAsk } from '../../api/ask.js';
 import { manage } from '../../api/call.js';
 import { mayChange } from '../../api/session.js';
+import { SmallDangerButton } from '../../parts/button.js';
 import { asked as askedFirst } from '../../parts/dialog.js';
 import { Empty, Shown } from '../../parts/states.js';
 import { type Column, Table } from '../../parts/table.js';
@@ -44,11 +45,7 @@ export function Sessions() {
 function columnsWith(end: (session: Listed) => void): readonly Column<Listed>[] {
   const action: Column<Listed> = {
     title: 'Actions',
-    cell: (session) => (
-      <button type="button" class="button small danger" onClick={() => end(session)}>
-        End
-      </button>
-    ),
+    cell: (session) => <SmallDangerButton onClick={() => end(session)}>End</SmallDangerButton>,
   };
   return [
     { title: 'Person', cell: ({ email }) => <span class="wrap-anywhere">{email}</span> },

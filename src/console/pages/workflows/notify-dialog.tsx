@@ -1,6 +1,7 @@
 /** Notifies of an event: one run, or all runs that wait for it. */
 import { useSignal } from '@preact/signals';
 import { ofQueue } from '../../api/call.js';
+import { Button } from '../../parts/button.js';
 import { Dialog } from '../../parts/dialog.js';
 import { Choice, SubmitButton, TextField } from '../../parts/field.js';
 import { failed, said } from '../../parts/toast.js';
@@ -50,9 +51,7 @@ export function NotifyDialog({ account, eventId, runId, onClose, onDone }: Notif
         />
         <div class="row">
           <SubmitButton isDisabled={isBusy.value}>Notify</SubmitButton>
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
+          <Button onClick={onClose}>Cancel</Button>
         </div>
       </form>
     </Dialog>

@@ -2,6 +2,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso/router';
 import { ofQueue } from '../../api/call.js';
+import { Button, SmallButton } from '../../parts/button.js';
 import { Dialog } from '../../parts/dialog.js';
 import { Choice, SubmitButton, TextField } from '../../parts/field.js';
 import { failed, said } from '../../parts/toast.js';
@@ -29,9 +30,7 @@ export function RerunButton(props: RerunnableProps) {
   };
   return (
     <>
-      <button type="button" class="button small" onClick={() => open(true)}>
-        Run again from here
-      </button>
+      <SmallButton onClick={() => open(true)}>Run again from here</SmallButton>
       {isOpen.value && <RerunDialog {...props} onClose={() => open(false)} />}
     </>
   );
@@ -78,9 +77,7 @@ function RerunDialog({ account, run, node, onClose }: RerunProps) {
         <RerunFields draft={draft} hasResult={stepId > 0 && !SLEEP.test(node.kind)} url={run.workflowUrl} />
         <div class="row">
           <SubmitButton isDisabled={isBusy.value}>Start the run</SubmitButton>
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
+          <Button onClick={onClose}>Cancel</Button>
         </div>
       </form>
     </Dialog>

@@ -1,6 +1,7 @@
 /** Actions on a whole run: cancel, resume, restart. */
 import { ofQueue } from '../../api/call.js';
 import { mayChangeQueues } from '../../api/session.js';
+import { DangerButton } from '../../parts/button.js';
 import { asked } from '../../parts/dialog.js';
 import { doing } from '../../parts/toast.js';
 import { FailedRunActions } from './failed-run-actions.js';
@@ -25,11 +26,7 @@ export function RunActions({ account, run, onDone }: RunActionsProps) {
   };
   return (
     <>
-      {workflowState === 'RUN_STARTED' && (
-        <button type="button" class="button danger" onClick={cancel}>
-          Cancel the run
-        </button>
-      )}
+      {workflowState === 'RUN_STARTED' && <DangerButton onClick={cancel}>Cancel the run</DangerButton>}
       {workflowState === 'RUN_FAILED' && dlqId !== undefined && (
         <FailedRunActions account={account} dlqId={dlqId} functionState={failureFunction?.state} onDone={onDone} />
       )}

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { queryText } from '../../api/call.js';
 import { usePageQuery } from '../../api/query.js';
 import { StateBadge } from '../../parts/badge.js';
+import { Button } from '../../parts/button.js';
 import { counted, duration } from '../../parts/format.js';
 import { Time } from '../../parts/time.js';
 import { useRunLinks } from './links.js';
@@ -43,15 +44,13 @@ export function RunGraph({ run, layers, chosen }: RunGraphProps) {
         )}
       </ol>
       {left > 0 && (
-        <button
-          type="button"
-          class="button"
+        <Button
           onClick={() => {
             drawn.value += DRAWN_LAYERS;
           }}
         >
           Show more: {left} are below
-        </button>
+        </Button>
       )}
     </div>
   );

@@ -4,6 +4,7 @@ import { ofQueue, type Query, queryText } from '../../api/call.js';
 import { type PageQuery, usePageQuery } from '../../api/query.js';
 import { useQueueUrl } from '../../api/queue-url.js';
 import { Badge, StateBadge } from '../../parts/badge.js';
+import { SmallButton } from '../../parts/button.js';
 import { type Filter, FilterBar } from '../../parts/filter-bar.js';
 import { counted, duration, short } from '../../parts/format.js';
 import { Empty, Shown } from '../../parts/states.js';
@@ -117,15 +118,13 @@ function States({ counts, total, state, onChoose }: StatesProps) {
   return (
     <fieldset class="choices flow-states" aria-label="State">
       {choices.map(([value, label, count]) => (
-        <button
+        <SmallButton
           key={value}
-          type="button"
-          class="button small"
           aria-pressed={(state ?? '') === value}
           onClick={() => onChoose({ state: value, cursor: undefined })}
         >
           {label} <strong>{count === undefined ? '…' : short(count)}</strong>
-        </button>
+        </SmallButton>
       ))}
     </fieldset>
   );

@@ -1,5 +1,6 @@
 /** The data that a step got and gave: payloads, requests, results and answers. */
 import type { ComponentChildren } from 'preact';
+import { SmallButton } from '../../parts/button.js';
 import { Body, Headers } from '../../parts/exchange.js';
 import { bytes, duration } from '../../parts/format.js';
 import type { Step } from './records.js';
@@ -19,9 +20,7 @@ export function CutNote({ step, cut: { atBytes, onWhole } }: { readonly step: St
   return (
     <p class="note">
       <span class="grow">Of long bodies the first {bytes(atBytes)} are shown.</span>
-      <button type="button" class="button small" onClick={onWhole}>
-        Load the whole
-      </button>
+      <SmallButton onClick={onWhole}>Load the whole</SmallButton>
     </p>
   );
 }

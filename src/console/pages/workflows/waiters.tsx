@@ -5,6 +5,7 @@ import { ofQueue } from '../../api/call.js';
 import { usePageQuery } from '../../api/query.js';
 import { useQueueUrl } from '../../api/queue-url.js';
 import { mayChangeQueues } from '../../api/session.js';
+import { SmallButton } from '../../parts/button.js';
 import { whole } from '../../parts/format.js';
 import { setter } from '../../parts/setter.js';
 import { Empty, Shown } from '../../parts/states.js';
@@ -109,11 +110,7 @@ function columnsWith(links: RunLinks, tell: (step: WaitingStep) => void): readon
       ? [
           {
             title: 'Actions',
-            cell: (step: WaitingStep) => (
-              <button type="button" class="button small" onClick={() => tell(step)}>
-                Notify
-              </button>
-            ),
+            cell: (step: WaitingStep) => <SmallButton onClick={() => tell(step)}>Notify</SmallButton>,
           },
         ]
       : []),

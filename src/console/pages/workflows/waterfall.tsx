@@ -4,6 +4,7 @@ import type { RefObject } from 'preact';
 import { useRef } from 'preact/hooks';
 import { queryText } from '../../api/call.js';
 import { usePageQuery } from '../../api/query.js';
+import { SmallButton } from '../../parts/button.js';
 import { counted, duration } from '../../parts/format.js';
 import { NodeCard, spanTimes } from './node-card.js';
 import type { Run } from './records.js';
@@ -78,15 +79,13 @@ export function Waterfall({ run, layers, nowMs, chosen }: WaterfallProps) {
         ))}
       </ol>
       {shown.length > drawn.value && (
-        <button
-          type="button"
-          class="button small"
+        <SmallButton
           onClick={() => {
             drawn.value += DRAWN_ROWS;
           }}
         >
           Show more: {shown.length - drawn.value} are below
-        </button>
+        </SmallButton>
       )}
       <Legend />
       <HoverCard pointed={pointed} node={shown.find(({ node }) => node.key === pointed?.key)?.node} />

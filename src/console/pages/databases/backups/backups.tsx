@@ -5,6 +5,7 @@ import { useAsk } from '../../../api/ask.js';
 import { manage } from '../../../api/call.js';
 import { mayChangeDatabases, mayUseData } from '../../../api/session.js';
 import { Badge, StateBadge } from '../../../parts/badge.js';
+import { SmallButton, SmallDangerButton } from '../../../parts/button.js';
 import { CodeText } from '../../../parts/code-text.js';
 import { asked } from '../../../parts/dialog.js';
 import { SubmitButton } from '../../../parts/field.js';
@@ -111,11 +112,7 @@ function actionsOf(
     title: 'Actions',
     cell: (backup) => (
       <span class="row">
-        {backup.state === 'completed' && (
-          <button type="button" class="button small" onClick={() => void restore(backup)}>
-            Restore
-          </button>
-        )}
+        {backup.state === 'completed' && <SmallButton onClick={() => void restore(backup)}>Restore</SmallButton>}
         {backup.state === 'completed' && (
           <a
             class="button small"
@@ -126,9 +123,7 @@ function actionsOf(
           </a>
         )}
         {backup.state !== 'pending' && (
-          <button type="button" class="button small danger" onClick={() => void remove(backup)}>
-            Delete
-          </button>
+          <SmallDangerButton onClick={() => void remove(backup)}>Delete</SmallDangerButton>
         )}
       </span>
     ),

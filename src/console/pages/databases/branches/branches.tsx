@@ -4,6 +4,7 @@ import { useAsk } from '../../../api/ask.js';
 import { manage } from '../../../api/call.js';
 import { mayChangeDatabases, mayUseData } from '../../../api/session.js';
 import { Badge } from '../../../parts/badge.js';
+import { SmallButton, SmallDangerButton } from '../../../parts/button.js';
 import { CodeText } from '../../../parts/code-text.js';
 import { asked } from '../../../parts/dialog.js';
 import { SubmitButton } from '../../../parts/field.js';
@@ -114,17 +115,13 @@ function actionsOf(
     title: 'Actions',
     cell: (branch) => (
       <span class="row">
-        <button
-          type="button"
-          class="button small"
+        <SmallButton
           aria-expanded={opened === branch.branch_id}
           onClick={() => open(opened === branch.branch_id ? undefined : branch.branch_id)}
         >
           Compare
-        </button>
-        <button type="button" class="button small danger" onClick={() => void discard(branch)}>
-          Discard
-        </button>
+        </SmallButton>
+        <SmallDangerButton onClick={() => void discard(branch)}>Discard</SmallDangerButton>
       </span>
     ),
   };

@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import type { Operations } from '#api';
 import { manage } from '../../../api/call.js';
+import { DangerButton } from '../../../parts/button.js';
 import { TextField } from '../../../parts/field.js';
 import { counted } from '../../../parts/format.js';
 import { failed, said } from '../../../parts/toast.js';
@@ -50,9 +51,7 @@ export function UndoForm({ id }: { readonly id: string }) {
           Show the keys
         </button>
         {plan.value !== undefined && plan.value.key_count > 0 && (
-          <button type="button" class="button danger" onClick={() => void send(false)}>
-            Undo {counted(plan.value.key_count, 'key')}
-          </button>
+          <DangerButton onClick={() => void send(false)}>Undo {counted(plan.value.key_count, 'key')}</DangerButton>
         )}
       </div>
       {plan.value !== undefined && <Planned plan={plan.value} />}

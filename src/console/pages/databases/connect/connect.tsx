@@ -2,9 +2,11 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { manage } from '../../../api/call.js';
 import { mayChangeDatabases } from '../../../api/session.js';
+import { Button, DangerButton } from '../../../parts/button.js';
 import { CodeText } from '../../../parts/code-text.js';
 import { asked } from '../../../parts/dialog.js';
 import { SecretLine } from '../../../parts/secret-line.js';
+import { toggler } from '../../../parts/setter.js';
 import { Snippets } from '../../../parts/snippets.js';
 import { doing } from '../../../parts/toast.js';
 import type { DatabaseTabProps } from '../records.js';
@@ -44,16 +46,9 @@ function Secrets({ database, isOpen, onChanged }: SecretsProps) {
       <div class="row between">
         <h2>Addresses and secrets</h2>
         <div class="row">
-          <button
-            type="button"
-            class="button"
-            aria-pressed={isOpen.value}
-            onClick={() => {
-              isOpen.value = !isOpen.value;
-            }}
-          >
+          <Button aria-pressed={isOpen.value} onClick={toggler(isOpen)}>
             {isOpen.value ? 'Hide secrets' : 'Show secrets'}
-          </button>
+          </Button>
           {mayChangeDatabases.value && <ResetButton database={database} onChanged={onChanged} />}
         </div>
       </div>
@@ -89,9 +84,5 @@ function ResetButton({ database, onChanged }: DatabaseTabProps) {
     );
     onChanged();
   };
-  return (
-    <button type="button" class="button danger" onClick={() => void reset()}>
-      Reset
-    </button>
-  );
+  return <DangerButton onClick={() => void reset()}>Reset</DangerButton>;
 }

@@ -3,6 +3,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useAsk } from '../../../api/ask.js';
 import { beginningOf, shownOf, wordOf } from '../../../api/kv.js';
 import { mayChangeDatabases } from '../../../api/session.js';
+import { SmallButton } from '../../../parts/button.js';
 import { asked } from '../../../parts/dialog.js';
 import { duration, whole } from '../../../parts/format.js';
 import { Icon } from '../../../parts/icon.js';
@@ -97,22 +98,20 @@ function MemberTools({ kind, look, opened }: MemberToolsProps) {
       </label>
       <div class="row">
         {kind.hasOrder && (
-          <button
-            type="button"
-            class="button small"
+          <SmallButton
             aria-pressed={look.value.isReversed}
             onClick={() => {
               look.value = { ...look.value, cursor: '', isReversed: !look.value.isReversed };
             }}
           >
             Highest first
-          </button>
+          </SmallButton>
         )}
         {mayChangeDatabases.value && (
-          <button type="button" class="button small" onClick={setter(opened, 'new')}>
+          <SmallButton onClick={setter(opened, 'new')}>
             <Icon name="plus" />
             Add
-          </button>
+          </SmallButton>
         )}
       </div>
     </div>
@@ -135,15 +134,7 @@ function columnsOf(
     title: 'Actions',
     cell: (member) => (
       <span class="row nowrap">
-        <button
-          type="button"
-          class="button small"
-          onClick={() => {
-            opened.value = member;
-          }}
-        >
-          {mayChangeDatabases.value ? 'Edit' : 'Open'}
-        </button>
+        <SmallButton onClick={setter(opened, member)}>{mayChangeDatabases.value ? 'Edit' : 'Open'}</SmallButton>
         {mayChangeDatabases.value && (
           <button type="button" class="button small icon" aria-label="Take it out" onClick={() => void remove(member)}>
             <Icon name="close" />

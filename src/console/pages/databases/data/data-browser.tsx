@@ -2,6 +2,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { usePageQuery } from '../../../api/query.js';
 import { mayChangeDatabases } from '../../../api/session.js';
+import { Button, SmallButton } from '../../../parts/button.js';
 import { FilterBar } from '../../../parts/filter-bar.js';
 import { Icon, NewButton } from '../../../parts/icon.js';
 import { setter } from '../../../parts/setter.js';
@@ -126,17 +127,12 @@ function Tools({ isMaking, onReload }: { readonly isMaking: Signal<boolean>; onR
     >
       <fieldset class="choices">
         <legend class="visually-hidden">How keys are shown</legend>
-        <button
-          type="button"
-          class="button"
-          aria-pressed={!flat}
-          onClick={() => set({ view: undefined, match: undefined })}
-        >
+        <Button aria-pressed={!flat} onClick={() => set({ view: undefined, match: undefined })}>
           Folders
-        </button>
-        <button type="button" class="button" aria-pressed={flat} onClick={() => set({ view: 'list' })}>
+        </Button>
+        <Button aria-pressed={flat} onClick={() => set({ view: 'list' })}>
           List
-        </button>
+        </Button>
         <button type="button" class="button icon" aria-label="Load the keys again" onClick={onReload}>
           <Icon name="reload" />
         </button>
@@ -155,12 +151,8 @@ function ChosenKeys({ chosen, onDelete }: ChosenKeysProps) {
   return (
     <div class="note">
       <span class="grow">{chosen.value.size} chosen</span>
-      <button type="button" class="button small" onClick={setter(chosen, NONE)}>
-        None
-      </button>
-      <button type="button" class="button small" onClick={() => onDelete([...chosen.value])}>
-        Delete them
-      </button>
+      <SmallButton onClick={setter(chosen, NONE)}>None</SmallButton>
+      <SmallButton onClick={() => onDelete([...chosen.value])}>Delete them</SmallButton>
     </div>
   );
 }

@@ -3,8 +3,10 @@ import { useSignal } from '@preact/signals';
 import { CallError } from '../../../api/call.js';
 import { binaryOfText, command, textOf, wordOf } from '../../../api/kv.js';
 import { mayChangeDatabases } from '../../../api/session.js';
+import { SmallButton, SmallDangerButton } from '../../../parts/button.js';
 import { Dialog } from '../../../parts/dialog.js';
 import { Choice, SubmitButton, TextField } from '../../../parts/field.js';
+import { setter } from '../../../parts/setter.js';
 import { doing } from '../../../parts/toast.js';
 import type { KeyPageProps, KeyRecord } from './key-record.js';
 
@@ -22,24 +24,14 @@ export function KeyActions(props: KeyActionsProps) {
     opened.value = undefined;
   };
   const button = (action: KeyAction, label: string) => (
-    <button
-      type="button"
-      class="button small"
-      onClick={() => {
-        opened.value = action;
-      }}
-    >
-      {label}
-    </button>
+    <SmallButton onClick={setter(opened, action)}>{label}</SmallButton>
   );
   return (
     <div class="row">
       {button('rename', 'Rename')}
       {button('copy', 'Copy')}
       {button('expire', 'Expiry')}
-      <button type="button" class="button small danger" onClick={props.onDelete}>
-        Delete
-      </button>
+      <SmallDangerButton onClick={props.onDelete}>Delete</SmallDangerButton>
       {(opened.value === 'rename' || opened.value === 'copy') && (
         <NameDialog {...props} action={opened.value} onClose={close} />
       )}

@@ -1,6 +1,7 @@
 /** The keys of a database, as a list or as folders. */
 import type { ReadonlySignal } from '@preact/signals';
 import { shownOf } from '../../../api/kv.js';
+import { SmallButton } from '../../../parts/button.js';
 import { counted, whole } from '../../../parts/format.js';
 import { Icon } from '../../../parts/icon.js';
 import { Empty, Failure, Loading } from '../../../parts/states.js';
@@ -49,11 +50,7 @@ export function FlatKeys({ id, filter, round, opened, chosen, gone, seen, onChoo
       <p class="small muted keys-foot" role="status">
         {pages.isWhole ? counted(rows.length, 'key') : `${counted(rows.length, 'key')} so far`}
         {pages.isLoading && ', looking on …'}
-        {pages.isPaused && (
-          <button type="button" class="button small" onClick={pages.more}>
-            Look on
-          </button>
-        )}
+        {pages.isPaused && <SmallButton onClick={pages.more}>Look on</SmallButton>}
       </p>
     </>
   );
@@ -125,9 +122,7 @@ function More({ row, onMore }: { readonly row: RowOf<'more'>; onMore(prefix: str
       {row.isLoading ? (
         <span class="small muted">looking on …</span>
       ) : (
-        <button type="button" class="button small" onClick={() => onMore(row.prefix)}>
-          Look on
-        </button>
+        <SmallButton onClick={() => onMore(row.prefix)}>Look on</SmallButton>
       )}
       {row.error !== undefined && <span class="small cut">{row.error.message}</span>}
     </div>

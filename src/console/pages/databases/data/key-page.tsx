@@ -6,6 +6,7 @@ import { type Asked, useAsk } from '../../../api/ask.js';
 import { CallError } from '../../../api/call.js';
 import { pipeline, type Result, shownOf, wordOf } from '../../../api/kv.js';
 import { usePageQuery } from '../../../api/query.js';
+import { SmallButton } from '../../../parts/button.js';
 import { CopyButton } from '../../../parts/code.js';
 import { bytes, duration } from '../../../parts/format.js';
 import { Icon } from '../../../parts/icon.js';
@@ -38,15 +39,9 @@ function StreamView(props: TypeViewProps) {
       <fieldset class="choices">
         <legend class="visually-hidden">Part of the stream</legend>
         {PARTS.map(([part, label]) => (
-          <button
-            key={label}
-            type="button"
-            class="button small"
-            aria-pressed={isGroups === (part === 'groups')}
-            onClick={() => set({ part })}
-          >
+          <SmallButton key={label} aria-pressed={isGroups === (part === 'groups')} onClick={() => set({ part })}>
             {label}
-          </button>
+          </SmallButton>
         ))}
       </fieldset>
       {isGroups ? <StreamGroups {...props} /> : <StreamEntries {...props} />}
@@ -103,12 +98,12 @@ function Parts() {
   return (
     <fieldset class="choices">
       <legend class="visually-hidden">Parts of the key</legend>
-      <button type="button" class="button small" aria-pressed={!isHistory} onClick={() => set({ part: undefined })}>
+      <SmallButton aria-pressed={!isHistory} onClick={() => set({ part: undefined })}>
         Value
-      </button>
-      <button type="button" class="button small" aria-pressed={isHistory} onClick={() => set({ part: HISTORY })}>
+      </SmallButton>
+      <SmallButton aria-pressed={isHistory} onClick={() => set({ part: HISTORY })}>
         History
-      </button>
+      </SmallButton>
     </fieldset>
   );
 }

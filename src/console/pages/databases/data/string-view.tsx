@@ -5,6 +5,7 @@ import { useAsk } from '../../../api/ask.js';
 import { CallError } from '../../../api/call.js';
 import { beginningOf, command, textOf, wordOf } from '../../../api/kv.js';
 import { mayChangeDatabases } from '../../../api/session.js';
+import { SmallButton } from '../../../parts/button.js';
 import { bytes } from '../../../parts/format.js';
 import { setter } from '../../../parts/setter.js';
 import { Shown } from '../../../parts/states.js';
@@ -48,9 +49,7 @@ export function StringView({ id, name, record, onChanged }: TypeViewProps) {
                 {textOf(value) === undefined ? (
                   'A binary value is only loaded in part: use a client.'
                 ) : (
-                  <button type="button" class="button small" onClick={setter(isWhole, true)}>
-                    Load all
-                  </button>
+                  <SmallButton onClick={setter(isWhole, true)}>Load all</SmallButton>
                 )}
               </div>
             )}

@@ -1,6 +1,7 @@
 /** A value shown and edited as text, JSON or hex. */
 import { type Signal, useSignal } from '@preact/signals';
 import { useId } from 'preact/hooks';
+import { Button, SmallButton } from '../../../parts/button.js';
 import { SubmitButton } from '../../../parts/field.js';
 import { bytes } from '../../../parts/format.js';
 import { failed } from '../../../parts/toast.js';
@@ -71,15 +72,9 @@ export function ValueField({ label, value, edit, isReadOnly = false, rows = 6 }:
         <fieldset class="choices">
           <legend class="visually-hidden">{label} shown as</legend>
           {FORMS.map(([id, text]) => (
-            <button
-              key={id}
-              type="button"
-              class="button small"
-              aria-pressed={form.value === id}
-              onClick={() => change(id)}
-            >
+            <SmallButton key={id} aria-pressed={form.value === id} onClick={() => change(id)}>
               {text}
-            </button>
+            </SmallButton>
           ))}
         </fieldset>
       </div>
@@ -127,11 +122,7 @@ export function ValueEditor({ save, ...props }: ValueEditorProps) {
       {props.isReadOnly !== true && (
         <div class="row">
           <SubmitButton isDisabled={typed.value === undefined}>Save</SubmitButton>
-          {typed.value !== undefined && (
-            <button type="button" class="button" onClick={undo}>
-              Undo edits
-            </button>
-          )}
+          {typed.value !== undefined && <Button onClick={undo}>Undo edits</Button>}
         </div>
       )}
     </form>

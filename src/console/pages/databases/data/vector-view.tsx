@@ -5,6 +5,7 @@ import { CallError } from '../../../api/call.js';
 import { shownOf, wordOf } from '../../../api/kv.js';
 import type { Word } from '../../../api/kv-bytes.js';
 import { mayChangeDatabases } from '../../../api/session.js';
+import { Button } from '../../../parts/button.js';
 import { asked } from '../../../parts/dialog.js';
 import { TextField } from '../../../parts/field.js';
 import { whole } from '../../../parts/format.js';
@@ -73,9 +74,7 @@ export function VectorView({ id, name, onChanged }: TypeViewProps) {
             Find the nearest
           </button>
           {mayChangeDatabases.value && found.value !== undefined && (
-            <button type="button" class="button" onClick={() => void remove()}>
-              Take it out
-            </button>
+            <Button onClick={() => void remove()}>Take it out</Button>
           )}
         </div>
       </form>

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useLive } from '../../../api/live.js';
 import { Badge } from '../../../parts/badge.js';
 import { whole } from '../../../parts/format.js';
+import { toggler } from '../../../parts/setter.js';
 import { Time } from '../../../parts/time.js';
 
 /** Older commands are dropped. */
@@ -40,13 +41,7 @@ export function Monitor({ id }: { readonly id: string }) {
   return (
     <div class="stack tight">
       <div class="row">
-        <button
-          type="button"
-          class={`button ${isOn.value ? '' : 'primary'}`}
-          onClick={() => {
-            isOn.value = !isOn.value;
-          }}
-        >
+        <button type="button" class={`button ${isOn.value ? '' : 'primary'}`} onClick={toggler(isOn)}>
           {isOn.value ? 'Stop' : 'Watch'}
         </button>
         <label class="row">

@@ -2,6 +2,7 @@
 import { useAsk } from '../../../api/ask.js';
 import { command, type Reply, shownOf } from '../../../api/kv.js';
 import { mayChangeDatabases } from '../../../api/session.js';
+import { Button } from '../../../parts/button.js';
 import { CodeText } from '../../../parts/code-text.js';
 import { duration } from '../../../parts/format.js';
 import { Empty, Shown } from '../../../parts/states.js';
@@ -51,11 +52,7 @@ export function SlowLog({ id }: { readonly id: string }) {
         <p class="muted">
           <CodeText text="Commands that took longer than `slowlog-log-slower-than` microseconds (10,000 by default)." />
         </p>
-        {mayChangeDatabases.value && (
-          <button type="button" class="button" onClick={() => void empty()}>
-            Empty it
-          </button>
-        )}
+        {mayChangeDatabases.value && <Button onClick={() => void empty()}>Empty it</Button>}
       </div>
       <Shown asked={asked}>
         {(entries) => (

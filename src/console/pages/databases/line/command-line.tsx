@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { useAsk } from '../../../api/ask.js';
 import { mayChangeDatabases } from '../../../api/session.js';
 import { isTexts, readStored, writeStored } from '../../../api/stored.js';
+import { SmallButton } from '../../../parts/button.js';
 import { CodeText } from '../../../parts/code-text.js';
 import { asked } from '../../../parts/dialog.js';
 import { duration } from '../../../parts/format.js';
@@ -217,17 +218,15 @@ function Help({ typed, commands, field }: Pick<LineFieldProps, 'typed' | 'comman
     <div class="line-help">
       <div class="row">
         {found.map(({ name }) => (
-          <button
+          <SmallButton
             key={name}
-            type="button"
-            class="button small"
             onClick={() => {
               typed.value = `${name} `;
               field.current?.focus();
             }}
           >
             {name}
-          </button>
+          </SmallButton>
         ))}
       </div>
       {command !== undefined && (

@@ -2,6 +2,7 @@
 import { useLocation } from 'preact-iso/router';
 import { manage } from '../../../api/call.js';
 import { mayChangeDatabases, mayUseData } from '../../../api/session.js';
+import { DangerButton } from '../../../parts/button.js';
 import { asked } from '../../../parts/dialog.js';
 import { LabelsCard } from '../../../parts/labels.js';
 import { doing } from '../../../parts/toast.js';
@@ -46,9 +47,7 @@ function Deletion({ database }: { readonly database: DatabaseView }) {
         <h2>Delete</h2>
         <p class="muted">With all that it holds, and its backups. It cannot be taken back.</p>
       </div>
-      <button type="button" class="button danger" onClick={() => void remove()}>
-        Delete the database
-      </button>
+      <DangerButton onClick={() => void remove()}>Delete the database</DangerButton>
     </section>
   );
 }

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { LEAST_REFRESH_MS } from '../../../api/ask.js';
 import { manage } from '../../../api/call.js';
+import { Button } from '../../../parts/button.js';
 import { asked } from '../../../parts/dialog.js';
 import { TextField } from '../../../parts/field.js';
 import { counted } from '../../../parts/format.js';
@@ -89,11 +90,7 @@ function UnderWay({ database: { database_id: id }, change, onChanged }: UnderWay
         <span>{stepOf(change)}</span>
         <progress max={100} value={change.percent} />
       </label>
-      {change.phase === 'copying' && (
-        <button type="button" class="button" onClick={() => void cancel()}>
-          Cancel the change
-        </button>
-      )}
+      {change.phase === 'copying' && <Button onClick={() => void cancel()}>Cancel the change</Button>}
     </div>
   );
 }

@@ -1,6 +1,7 @@
 /** A token for a user: a new random one, or the one for an existing password. It is shown once. */
 import { useSignal } from '@preact/signals';
 import { command, shownOf } from '../../../api/kv.js';
+import { PrimaryButton } from '../../../parts/button.js';
 import { Code } from '../../../parts/code.js';
 import { Dialog } from '../../../parts/dialog.js';
 import { TextField } from '../../../parts/field.js';
@@ -34,9 +35,7 @@ export function TokenDialog({ database, user, onClose }: TokenDialogProps) {
       {token.value === '' ? (
         <>
           <p>A new one is added to those that it has; it is a password, too.</p>
-          <button type="button" class="button primary" onClick={() => void show(() => newToken(id, user))}>
-            Make a new token
-          </button>
+          <PrimaryButton onClick={() => void show(() => newToken(id, user))}>Make a new token</PrimaryButton>
           <form class="stack" onSubmit={ofPassword}>
             <TextField label="Or show the token of a password" type="password" value={password} />
             <button type="submit" class="button" disabled={password.value === ''}>

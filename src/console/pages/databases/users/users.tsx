@@ -4,6 +4,7 @@ import { useAsk } from '../../../api/ask.js';
 import { command, shownOf } from '../../../api/kv.js';
 import { mayChangeDatabases } from '../../../api/session.js';
 import { Badge } from '../../../parts/badge.js';
+import { PrimaryButton, SmallButton, SmallDangerButton } from '../../../parts/button.js';
 import { CodeText } from '../../../parts/code-text.js';
 import { asked } from '../../../parts/dialog.js';
 import { Icon } from '../../../parts/icon.js';
@@ -36,10 +37,10 @@ export function UsersTab({ database }: { readonly database: DatabaseView }) {
           <CodeText text="`default` is the user of the password and the REST token, `default_ro` that of the read-only token. Both cannot be changed here." />
         </p>
         {mayChangeDatabases.value && (
-          <button type="button" class="button primary" onClick={() => open({ dialog: 'new' })}>
+          <PrimaryButton onClick={() => open({ dialog: 'new' })}>
             <Icon name="plus" />
             New user
-          </button>
+          </PrimaryButton>
         )}
       </div>
       <Shown asked={users}>
@@ -110,15 +111,9 @@ function actionsOf(database: string, open: (next: Opened) => void, reload: () =>
     cell: (user) =>
       !BUILT_IN.has(user.name) && (
         <span class="row">
-          <button type="button" class="button small" onClick={() => open({ dialog: 'rules', user })}>
-            Edit
-          </button>
-          <button type="button" class="button small" onClick={() => open({ dialog: 'token', user })}>
-            Token
-          </button>
-          <button type="button" class="button small danger" onClick={() => void remove(user.name)}>
-            Delete
-          </button>
+          <SmallButton onClick={() => open({ dialog: 'rules', user })}>Edit</SmallButton>
+          <SmallButton onClick={() => open({ dialog: 'token', user })}>Token</SmallButton>
+          <SmallDangerButton onClick={() => void remove(user.name)}>Delete</SmallDangerButton>
         </span>
       ),
   };

@@ -2,9 +2,11 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { mayUseData } from '../../../api/session.js';
 import { readStored, writeStored } from '../../../api/stored.js';
+import { SmallButton } from '../../../parts/button.js';
 import { Code } from '../../../parts/code.js';
 import { CodeText } from '../../../parts/code-text.js';
 import { Icon } from '../../../parts/icon.js';
+import { setter } from '../../../parts/setter.js';
 import type { Overview } from '../overview-data.js';
 import { doneSteps, type FirstStep, STEPS, type StepId, useFirsts, useQueueAccount } from './steps.js';
 
@@ -31,9 +33,7 @@ export function Checklist({ overview }: { readonly overview: Overview }) {
         <h2>First steps</h2>
         <div class="row">
           <span class="muted small" role="status">{`${done.size} of ${STEPS.length} done`}</span>
-          <button type="button" class="button small" onClick={dismiss}>
-            Dismiss
-          </button>
+          <SmallButton onClick={dismiss}>Dismiss</SmallButton>
         </div>
       </div>
       <ol class="plain-list">
@@ -43,9 +43,7 @@ export function Checklist({ overview }: { readonly overview: Overview }) {
               type="button"
               class="checklist-step"
               aria-expanded={open === step.id}
-              onClick={() => {
-                opened.value = step.id;
-              }}
+              onClick={setter(opened, step.id)}
             >
               <span class="checklist-mark">{done.has(step.id) ? <Icon name="check" /> : at + 1}</span>
               <span class="grow">{step.title}</span>
@@ -75,10 +73,8 @@ function StepDetails({ step: { title, about, page, snippets }, language }: StepD
       <fieldset class="choices">
         <legend class="visually-hidden">{`Language of the example: ${title}`}</legend>
         {snippets.map(({ label }) => (
-          <button
+          <SmallButton
             key={label}
-            type="button"
-            class="button small"
             aria-pressed={label === shown?.label}
             onClick={() => {
               language.value = label;
@@ -86,7 +82,7 @@ function StepDetails({ step: { title, about, page, snippets }, language }: StepD
             }}
           >
             {label}
-          </button>
+          </SmallButton>
         ))}
       </fieldset>
       <Code text={shown?.source ?? ''} />

@@ -1,6 +1,7 @@
 /** Cancels messages: the selected ones, or all that match the filters. */
 import { ofQueue, type Query } from '../../../api/call.js';
 import { beginBulk } from '../../../parts/bulk.js';
+import { SmallButton, SmallDangerButton } from '../../../parts/button.js';
 import { asked } from '../../../parts/dialog.js';
 import { whole } from '../../../parts/format.js';
 import type { Selection } from '../../../parts/table.js';
@@ -24,13 +25,11 @@ export function CancelMessages(props: CancelProps) {
   return (
     <span class="row">
       {chosen.size > 0 && (
-        <button type="button" class="button small danger" onClick={() => void cancelChosen(props)}>
+        <SmallDangerButton onClick={() => void cancelChosen(props)}>
           Cancel {whole(chosen.size)} chosen
-        </button>
+        </SmallDangerButton>
       )}
-      <button type="button" class="button small" onClick={() => void cancelAll(props).catch(failed)}>
-        Cancel all that match
-      </button>
+      <SmallButton onClick={() => void cancelAll(props).catch(failed)}>Cancel all that match</SmallButton>
     </span>
   );
 }

@@ -1,4 +1,5 @@
 /** The body of a message, checked if it should be JSON, and its headers for the destination. */
+import { SmallButton } from '../../../parts/button.js';
 import { Choice, TextField } from '../../../parts/field.js';
 import { Icon } from '../../../parts/icon.js';
 import type { Draft, HeaderRow } from './draft.js';
@@ -27,9 +28,7 @@ export function BodyFields({ draft }: { readonly draft: Draft }) {
           <TextField label="Body" value={body} isLong rows={8} wrong={problem} isBlocking />
           {problem === undefined && /\bjson\b/i.test(contentType.value) && body.value.trim() !== '' && (
             <div class="row">
-              <button type="button" class="button small" onClick={isTidy}>
-                Indent
-              </button>
+              <SmallButton onClick={isTidy}>Indent</SmallButton>
               <span class="small muted">It is JSON.</span>
             </div>
           )}
@@ -85,16 +84,14 @@ function HeaderRows({ draft: { headers } }: { readonly draft: Draft }) {
         </div>
       ))}
       <div>
-        <button
-          type="button"
-          class="button small"
+        <SmallButton
           onClick={() => {
             headers.value = [...headers.value, { name: '', value: '' }];
           }}
         >
           <Icon name="plus" />
           Add a header
-        </button>
+        </SmallButton>
       </div>
     </fieldset>
   );

@@ -3,7 +3,9 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { useAsk } from '../../../api/ask.js';
 import { ofQueue } from '../../../api/call.js';
+import { SmallButton } from '../../../parts/button.js';
 import { TextField } from '../../../parts/field.js';
+import { setter } from '../../../parts/setter.js';
 import { Time } from '../../../parts/time.js';
 import type { Draft } from '../publish/draft.js';
 import { CronWords } from './cron-words.js';
@@ -44,16 +46,9 @@ export function CronFields({ account, draft: { cron } }: { readonly account: str
       />
       <div class="row">
         {COMMON.map(([text, label]) => (
-          <button
-            key={text}
-            type="button"
-            class="button small"
-            onClick={() => {
-              cron.value = text;
-            }}
-          >
+          <SmallButton key={text} onClick={setter(cron, text)}>
             {label}
-          </button>
+          </SmallButton>
         ))}
       </div>
       {asked.data !== undefined && (

@@ -1,6 +1,7 @@
 /** Creates a schedule, or changes an existing one. */
 import { useSignal } from '@preact/signals';
 import { useQueueUrl } from '../../../api/queue-url.js';
+import { Button } from '../../../parts/button.js';
 import { Code } from '../../../parts/code.js';
 import { SubmitButton, TextField } from '../../../parts/field.js';
 import { doing } from '../../../parts/toast.js';
@@ -46,9 +47,7 @@ export function EditSchedule({ account, schedule, onClose }: EditScheduleProps) 
       <div class="stack beside">
         <section class="card row" aria-label="Save">
           <SubmitButton>Save</SubmitButton>
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
+          <Button onClick={onClose}>Cancel</Button>
         </section>
         <section class="card stack" aria-label="The same by curl">
           <h2>The same by curl</h2>

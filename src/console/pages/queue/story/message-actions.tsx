@@ -2,6 +2,7 @@
 import { useLocation } from 'preact-iso/router';
 import { ofQueue } from '../../../api/call.js';
 import { mayChangeQueues } from '../../../api/session.js';
+import { DangerButton } from '../../../parts/button.js';
 import { asked } from '../../../parts/dialog.js';
 import { doing, failed, said } from '../../../parts/toast.js';
 import { type Links, useLinks } from '../links.js';
@@ -28,9 +29,7 @@ export function MessageActions({ account, story, hrefOf, onDone }: MessageAction
   return (
     <>
       {isUnderWay ? (
-        <button type="button" class="button danger" onClick={() => void cancel()}>
-          Cancel
-        </button>
+        <DangerButton onClick={() => void cancel()}>Cancel</DangerButton>
       ) : (
         <button type="button" class={dlq === undefined ? 'button' : 'button primary'} onClick={() => again(story)}>
           {againText(dlq)}

@@ -4,6 +4,7 @@ import { useAsk } from '../../../../api/ask.js';
 import { textOf } from '../../../../api/kv.js';
 import { mayChangeDatabases } from '../../../../api/session.js';
 import { Badge } from '../../../../parts/badge.js';
+import { PrimaryButton } from '../../../../parts/button.js';
 import { asked as askedFor } from '../../../../parts/dialog.js';
 import { Choice } from '../../../../parts/field.js';
 import { bytes, counted } from '../../../../parts/format.js';
@@ -132,14 +133,12 @@ function OneVersion({ id, name, versions, shown, onRestore }: OneVersionProps) {
           <Time at={shown.atMs} />
         </div>
         {mayChangeDatabases.value && !isNewest && textOf(name) !== undefined && (
-          <button
-            type="button"
-            class="button primary"
+          <PrimaryButton
             disabled={asked.data?.value === undefined}
             onClick={() => asked.data?.value !== undefined && void onRestore(shown, asked.data.value)}
           >
             Restore this version
-          </button>
+          </PrimaryButton>
         )}
       </div>
       <Choice label="Compared with" value={against} options={options} />

@@ -2,11 +2,12 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { mayChangeDatabases } from '../../../../api/session.js';
+import { SmallButton } from '../../../../parts/button.js';
 import { asked } from '../../../../parts/dialog.js';
 import { whole } from '../../../../parts/format.js';
 import { Icon } from '../../../../parts/icon.js';
 import { type JsonPart, jsonParts } from '../../../../parts/json.js';
-import { setter } from '../../../../parts/setter.js';
+import { setter, toggler } from '../../../../parts/setter.js';
 import { doing } from '../../../../parts/toast.js';
 import { type JsonEdit, JsonPartDialog } from './json-part-dialog.js';
 
@@ -75,9 +76,7 @@ function Branch(props: BranchProps) {
             class="json-fold"
             aria-expanded={isOpen.value}
             aria-label={`Open ${name}`}
-            onClick={() => {
-              isOpen.value = !isOpen.value;
-            }}
+            onClick={toggler(isOpen)}
           >
             <Icon name="chevron" />
           </button>
@@ -97,15 +96,13 @@ function Branch(props: BranchProps) {
           ))}
           {children.length > limit.value && (
             <li>
-              <button
-                type="button"
-                class="button small"
+              <SmallButton
                 onClick={() => {
                   limit.value += STEP_CHILDREN;
                 }}
               >
                 {whole(children.length - limit.value)} more
-              </button>
+              </SmallButton>
             </li>
           )}
         </ul>

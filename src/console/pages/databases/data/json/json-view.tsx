@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useAsk } from '../../../../api/ask.js';
 import { binaryOfText, command, textOf, wordOf } from '../../../../api/kv.js';
 import { mayChangeDatabases } from '../../../../api/session.js';
+import { SmallButton } from '../../../../parts/button.js';
 import { bytes } from '../../../../parts/format.js';
 import { setter } from '../../../../parts/setter.js';
 import { Shown } from '../../../../parts/states.js';
@@ -20,9 +21,7 @@ export function JsonView({ id, name, record, onChanged }: TypeViewProps) {
   return (
     <div class="note">
       <span class="grow">The document takes {bytes(record.bytes)}.</span>
-      <button type="button" class="button small" onClick={setter(isWanted, true)}>
-        Load all
-      </button>
+      <SmallButton onClick={setter(isWanted, true)}>Load all</SmallButton>
     </div>
   );
 }
@@ -44,17 +43,15 @@ function LoadedJson({ id, name, onChanged }: Omit<TypeViewProps, 'record'>) {
       <fieldset class="choices">
         <legend class="visually-hidden">Shown as</legend>
         {(['Tree', 'Document'] as const).map((label) => (
-          <button
+          <SmallButton
             key={label}
-            type="button"
-            class="button small"
             aria-pressed={isText.value === (label === 'Document')}
             onClick={() => {
               isText.value = label === 'Document';
             }}
           >
             {label}
-          </button>
+          </SmallButton>
         ))}
       </fieldset>
       <Shown asked={asked}>

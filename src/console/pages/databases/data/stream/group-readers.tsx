@@ -3,6 +3,7 @@ import { useAsk } from '../../../../api/ask.js';
 import { command, type Reply, shownOf, wordOf } from '../../../../api/kv.js';
 import type { Word } from '../../../../api/kv-bytes.js';
 import { mayChangeDatabases } from '../../../../api/session.js';
+import { SmallButton, SmallDangerButton } from '../../../../parts/button.js';
 import { duration, whole } from '../../../../parts/format.js';
 import { Shown } from '../../../../parts/states.js';
 import { type Column, Table } from '../../../../parts/table.js';
@@ -80,11 +81,7 @@ function consumerColumns(remove: (consumer: string) => Promise<void>): readonly 
     ...columns,
     {
       title: 'Actions',
-      cell: ({ name }) => (
-        <button type="button" class="button small danger" onClick={() => void remove(String(name))}>
-          Delete
-        </button>
-      ),
+      cell: ({ name }) => <SmallDangerButton onClick={() => void remove(String(name))}>Delete</SmallDangerButton>,
     },
   ];
 }
@@ -101,11 +98,7 @@ function pendingColumns(acknowledge: (entry: string) => Promise<void>): readonly
     ...columns,
     {
       title: 'Actions',
-      cell: ([entry]) => (
-        <button type="button" class="button small" onClick={() => void acknowledge(entry)}>
-          Acknowledge
-        </button>
-      ),
+      cell: ([entry]) => <SmallButton onClick={() => void acknowledge(entry)}>Acknowledge</SmallButton>,
     },
   ];
 }

@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { command } from '../../../../api/kv.js';
 import type { Word } from '../../../../api/kv-bytes.js';
+import { Button } from '../../../../parts/button.js';
 import { Dialog } from '../../../../parts/dialog.js';
 import { SubmitButton, TextField } from '../../../../parts/field.js';
 import { Icon } from '../../../../parts/icon.js';
@@ -49,16 +50,14 @@ export function NewEntry({ id, stream, onClose, onAdded }: NewEntryProps) {
           </div>
         ))}
         <div class="row">
-          <button
-            type="button"
-            class="button"
+          <Button
             onClick={() => {
               fields.value = [...fields.value, ['', '']];
             }}
           >
             <Icon name="plus" />
             One more field
-          </button>
+          </Button>
         </div>
         <SubmitButton>Add</SubmitButton>
       </form>

@@ -4,6 +4,7 @@ import { useAsk } from '../../../../api/ask.js';
 import { command, wordOf } from '../../../../api/kv.js';
 import type { Word } from '../../../../api/kv-bytes.js';
 import { mayChangeDatabases } from '../../../../api/session.js';
+import { SmallButton } from '../../../../parts/button.js';
 import { asked } from '../../../../parts/dialog.js';
 import { whole } from '../../../../parts/format.js';
 import { Icon } from '../../../../parts/icon.js';
@@ -106,9 +107,7 @@ interface EntryToolsProps {
 function EntryTools({ isOldest, after, isAdding }: EntryToolsProps) {
   return (
     <div class="row between">
-      <button
-        type="button"
-        class="button small"
+      <SmallButton
         aria-pressed={isOldest.value}
         onClick={() => {
           after.value = '';
@@ -116,12 +115,12 @@ function EntryTools({ isOldest, after, isAdding }: EntryToolsProps) {
         }}
       >
         Oldest first
-      </button>
+      </SmallButton>
       {mayChangeDatabases.value && (
-        <button type="button" class="button small" onClick={setter(isAdding, true)}>
+        <SmallButton onClick={setter(isAdding, true)}>
           <Icon name="plus" />
           Add an entry
-        </button>
+        </SmallButton>
       )}
     </div>
   );

@@ -4,6 +4,7 @@ import { useAsk } from '../../../../api/ask.js';
 import { command, shownOf, wordOf } from '../../../../api/kv.js';
 import type { Word } from '../../../../api/kv-bytes.js';
 import { mayChangeDatabases } from '../../../../api/session.js';
+import { SmallButton, SmallDangerButton } from '../../../../parts/button.js';
 import { asked } from '../../../../parts/dialog.js';
 import { whole } from '../../../../parts/format.js';
 import { Empty, Shown } from '../../../../parts/states.js';
@@ -76,13 +77,11 @@ function columnsOf(id: string, key: Word, { opened, open, reload }: Opening): re
       title: 'Actions',
       cell: ({ name }) => (
         <span class="row nowrap">
-          <button type="button" class="button small" aria-expanded={opened === name} onClick={() => open(String(name))}>
+          <SmallButton aria-expanded={opened === name} onClick={() => open(String(name))}>
             Readers
-          </button>
+          </SmallButton>
           {mayChangeDatabases.value && (
-            <button type="button" class="button small danger" onClick={() => void remove(String(name))}>
-              Delete
-            </button>
+            <SmallDangerButton onClick={() => void remove(String(name))}>Delete</SmallDangerButton>
           )}
         </span>
       ),
