@@ -1,6 +1,7 @@
 /** Grants and daily limits as an edge uses them: from a local copy of the control state and slices of the limits. */
 import type { Permissions } from '../domain/kv/index.js';
-import type { AccountId, DatabaseId, PartitionName } from '../kernel/index.js';
+import type { DatabaseId, PartitionName } from '../kernel/index.js';
+import type { JournalFollower, Subscription } from './journal.js';
 
 export interface KvLimits {
   /** Bytes of one command's words, and of one reply. */
@@ -132,12 +133,6 @@ export interface SearchUsage {
   readonly rerankMs?: number;
 }
 
-/** Bytes of an account's queue that no journal records: reads of its API. */
-export interface QueueUsage {
-  readonly bytesIn: number;
-  readonly bytesOut: number;
-}
-
 /** The present size of a partition, told when it has changed. */
 export interface KvGauge {
   readonly database: DatabaseId;
@@ -161,8 +156,22 @@ export interface Meter extends KvMeter {
   /** Reads that found their key, and that did not; only the owner of the partition knows them. */
   recordLookups(database: DatabaseId, hits: number, misses: number): void;
   recordSearch(index: DatabaseId, usage: SearchUsage): void;
-  recordQueue(account: AccountId, usage: QueueUsage): void;
   gaugeKv(gauge: KvGauge): void;
   /** The present size of a search index, told when it has changed. */
   gaugeSearch(index: DatabaseId, documents: number, storageBytes: number): void;
+}
+
+/**
+ * The log to which every process writes its use. It has many writers, and so no expected position, owner or chain; its
+ * readers identify records by their contents. Promises of every adapter:
+ *
+ *  MLO1 a record with a resolved append is stored as durably as one of a journal
+ *  MLO2 a rejected append may be stored all the same, even twice when it is repeated
+ *  MLO3 positions grow by one with every stored record, and the record at a position never changes
+ */
+export interface MeterLog {
+  /** One try. @throws JOURNAL_UNAVAILABLE: not stored, or unknown; send the same bytes again */
+  append(bytes: Uint8Array): Promise<void>;
+  /** All records from `from` on, while the subscription lives; reconnects automatically. */
+  follow(from: number, follower: JournalFollower): Subscription;
 }

@@ -13,7 +13,7 @@
  *       says so
  *  STA3 an id without use has zeros everywhere
  */
-import type { Period, SeriesTimes } from '../domain/statistics/index.js';
+import type { Period, SeriesTimes, UsageDocument } from '../domain/statistics/index.js';
 import type { AccountId, DatabaseId } from '../kernel/index.js';
 import type { MaybeBehind } from './behind.js';
 
@@ -169,4 +169,12 @@ export interface Statistics {
   account(id: AccountId, period: Period, nowMs: number): Promise<AccountSeries>;
   search(id: DatabaseId, period: Period, nowMs: number): Promise<SearchSeries>;
   searchTotals(ids: readonly DatabaseId[], nowMs: number): Promise<SearchTotals>;
+}
+
+/** The use of an account in a month, as documents and as webhooks. */
+export interface UsageDocuments {
+  /** @param month since 1970. @throws as `Statistics` does, when the read model does not answer */
+  documentOf(account: AccountId, month: number): Promise<UsageDocument & MaybeBehind>;
+  /** Why no webhook can go to the URL; undefined: it can. */
+  refusalOf(url: string): string | undefined;
 }

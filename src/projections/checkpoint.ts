@@ -1,5 +1,6 @@
 /** The checkpoint of a shard in a read model's file: the position up to which it is folded. */
-import type { SqlRow } from '../ports/index.js';
+import type { ShardName } from '../kernel/index.js';
+import type { SqlRow, SqlValue } from '../ports/index.js';
 
 export interface Checkpoint {
   /** The creation time of the stream; another time means another journal. */
@@ -24,4 +25,10 @@ export function checkpointIn(row: SqlRow): Checkpoint {
     clockMs: row.clock_ms as number,
     hasGap: row.has_gap === 1,
   };
+}
+
+/** The values of a row of the table of shards, in the order of its columns. */
+export function checkpointRow(shard: ShardName, at: Checkpoint): readonly SqlValue[] {
+  const { createdAt, position, entry, hash, clockMs, hasGap } = at;
+  return [shard, createdAt, position, entry, hash, clockMs, hasGap ? 1 : 0];
 }

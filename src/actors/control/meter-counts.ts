@@ -1,14 +1,8 @@
 /** The unwritten use of one UTC day: plain numbers that each request adds to. */
 import type { UtcDay } from '../../domain/control/index.js';
-import { type AccountId, type DatabaseId, getOrCreate } from '../../kernel/index.js';
-import type { KvUsage, QueueUsage, SearchUsage } from '../../ports/index.js';
-import {
-  LATENCY_BOUNDS_MS,
-  type MeteredWork,
-  type MeterQueueRow,
-  type MeterRow,
-  type MeterSearchRow,
-} from '../../protocol/index.js';
+import { type DatabaseId, getOrCreate } from '../../kernel/index.js';
+import type { KvUsage, SearchUsage } from '../../ports/index.js';
+import { LATENCY_BOUNDS_MS, type MeteredWork, type MeterRow, type MeterSearchRow } from '../../protocol/index.js';
 
 type CommandName = { readonly name: string };
 
@@ -135,23 +129,20 @@ export class RecordLimit {
 export interface CutRows {
   readonly rows: MeterRow[];
   readonly searches: readonly MeterSearchRow[];
-  readonly queues: readonly MeterQueueRow[];
 }
 
 const KV_ROW_BYTES = 120;
 const CALL_BYTES = 16;
 const SEARCH_ROW_BYTES = 160;
-const QUEUE_ROW_BYTES = 40;
 
 export class UnwrittenDay {
   readonly #databases = new Map<DatabaseId, KvCounts>();
   readonly #searches = new Map<DatabaseId, SearchCounts>();
-  readonly #queues = new Map<AccountId, { bytesIn: number; bytesOut: number }>();
 
   constructor(readonly day: UtcDay) {}
 
   get isEmpty(): boolean {
-    return this.#databases.size === 0 && this.#searches.size === 0 && this.#queues.size === 0;
+    return this.#databases.size === 0 && this.#searches.size === 0;
   }
 
   addKv(database: DatabaseId, usage: KvUsage): void {
@@ -169,12 +160,6 @@ export class UnwrittenDay {
     counts.add(usage);
   }
 
-  addQueue(account: AccountId, { bytesIn, bytesOut }: QueueUsage): void {
-    const counts = getOrCreate(this.#queues, account, () => ({ bytesIn: 0, bytesOut: 0 }));
-    counts.bytesIn += bytesIn;
-    counts.bytesOut += bytesOut;
-  }
-
   /** Removes as many rows as there is room for. @param connections  of a database, to be added to its row */
   cut(room: RecordLimit, connections: (database: DatabaseId) => number | undefined): CutRows {
     return {
@@ -187,11 +172,6 @@ export class UnwrittenDay {
         this.#searches,
         () => room.takes(SEARCH_ROW_BYTES),
         (index, counts) => counts.row(index),
-      ),
-      queues: taken(
-        this.#queues,
-        () => room.takes(QUEUE_ROW_BYTES),
-        (account, counts) => ({ account, ...counts }),
       ),
     };
   }

@@ -1,27 +1,16 @@
 /**
- * Counts the use of each database, search index and queue in plain numbers, and writes it to the meter's log about once
+ * Counts the use of each database and search index in plain numbers, and writes it to the meter's log about once
  * a second.
  *
  *  MW1 a record is sent again, with the same bytes and number, until it is stored; counting continues during that time
  *  MW2 a record holds the use of one UTC day
- *  MW3 memory is bounded by the databases, indexes and accounts in use, because unwritten counts are added up instead
+ *  MW3 memory is bounded by the databases and indexes in use, because unwritten counts are added up instead
  *      of queued
  */
 import { encodeMeterRecord } from '../../codec/control/index.js';
 import { utcDayOf } from '../../domain/control/index.js';
-import { type AccountId, type DatabaseId, describeError, type SessionId } from '../../kernel/index.js';
-import type {
-  Clock,
-  KvGauge,
-  KvUsage,
-  Log,
-  Meter,
-  MeterLog,
-  QueueUsage,
-  SearchUsage,
-  Timer,
-  Timers,
-} from '../../ports/index.js';
+import { type DatabaseId, describeError, type SessionId } from '../../kernel/index.js';
+import type { Clock, KvGauge, KvUsage, Log, Meter, MeterLog, SearchUsage, Timer, Timers } from '../../ports/index.js';
 import type { MeterRecord } from '../../protocol/index.js';
 import { RecordLimit, UnwrittenDay } from './meter-counts.js';
 import { MeterGauges } from './meter-gauges.js';
@@ -36,7 +25,7 @@ export interface MeterWriterPorts {
 export interface MeterWriterOptions {
   /** A kill may lose the counts of this time. */
   readonly everyMs: number;
-  /** Databases, indexes and accounts in one record; each takes the process some microseconds. */
+  /** Databases and indexes in one record; each takes the process some microseconds. */
   readonly maxRows: number;
   /** Open connections of the process. */
   connections(): number;
@@ -89,10 +78,6 @@ export class MeterWriter implements Meter {
 
   recordSearch(index: DatabaseId, usage: SearchUsage): void {
     this.#today().addSearch(index, usage);
-  }
-
-  recordQueue(account: AccountId, usage: QueueUsage): void {
-    this.#today().addQueue(account, usage);
   }
 
   gaugeKv(gauge: KvGauge): void {
@@ -153,6 +138,7 @@ export class MeterWriter implements Meter {
       day: isIdle ? utcDayOf(atMs) : from.day,
       atMs,
       connections: this.options.connections(),
+      queues: [],
       ...cut,
       ...gauges,
       rows: [...cut.rows, ...(gauges?.rows ?? [])],

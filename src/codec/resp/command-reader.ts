@@ -120,3 +120,10 @@ function shortWord(bytes: Buffer, from: number, length: number): ByteString {
   for (let i = from; i < from + length; i += 1) word += String.fromCharCode(bytes[i] as number);
   return word;
 }
+
+/** A command as an array of bulk strings, the form that RespCommandReader reads. */
+export function encodeCommand(words: readonly ByteString[]): ByteString {
+  let resp = `*${words.length}\r\n`;
+  for (const word of words) resp += `$${word.length}\r\n${word}\r\n`;
+  return resp;
+}

@@ -1,6 +1,5 @@
 /** RESP: encodes replies, and decodes commands from clients and journals. */
-export { MalformedRespError, RespCommandReader } from './command-reader.js';
-export { encodeCommand } from './encode-command.js';
+export { encodeCommand, MalformedRespError, RespCommandReader } from './command-reader.js';
 export {
   encodeInPieces,
   encodePush,

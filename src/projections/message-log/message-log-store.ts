@@ -8,13 +8,12 @@ import type { ReadEntry } from '../../codec/envelope/index.js';
 import type { QueueEvent } from '../../domain/queue/index.js';
 import type { AccountId, ShardName } from '../../kernel/index.js';
 import type { Log, SqlFile, SqlFiles } from '../../ports/index.js';
-import { entrySections, isQueuePartition, parseQueuePartition } from '../../protocol/index.js';
-import { type Checkpoint, checkpointIn } from '../checkpoint.js';
+import { type Checkpoint, checkpointIn, checkpointRow } from '../checkpoint.js';
 import { MESSAGE_LOG_SCHEMA, MESSAGE_LOG_VERSION } from '../log-rows/schema.js';
 import { ModelFile } from '../model-file.js';
 import { RunReader } from '../run-log/run-reader.js';
 import { RUN_SCHEMA } from '../run-log/schema.js';
-import { queueEventsOf } from '../section-events.js';
+import { foldQueueSections } from '../section-events.js';
 import { type Prepared, prepared } from '../statements.js';
 import { BacklogAges } from './backlog-ages.js';
 import { MessageLogReader } from './log-reader.js';
@@ -74,17 +73,10 @@ export class MessageLogStore {
    */
   apply(shard: ShardName, entries: readonly ReadEntry[], before: Checkpoint): { after: Checkpoint; rows: number } {
     return this.#transaction(() => {
-      let after = before;
       let rows = 0;
-      for (const { entry, hash, position } of entries) {
-        if (entry.number <= after.entry) continue;
-        for (const section of entrySections(entry)) {
-          const { partition, index } = section;
-          if (!isQueuePartition(partition)) continue;
-          rows += this.#parts.writer.section(parseQueuePartition(partition), index, queueEventsOf(section));
-        }
-        after = { ...after, position, entry: entry.number, hash, clockMs: entry.clockMs };
-      }
+      const after = foldQueueSections(entries, before, ({ account, index, events }) => {
+        rows += this.#parts.writer.section(account, index, events);
+      });
       this.#writeCheckpoint(shard, after);
       return { after, rows };
     });
@@ -208,8 +200,7 @@ export class MessageLogStore {
   }
 
   #writeCheckpoint(shard: ShardName, at: Checkpoint): void {
-    const { createdAt, position, entry, hash, clockMs, hasGap } = at;
-    this.#parts.sql.writeShard.run([shard, createdAt, position, entry, hash, clockMs, hasGap ? 1 : 0]);
+    this.#parts.sql.writeShard.run(checkpointRow(shard, at));
   }
 
   #partsOf(file: SqlFile): Parts {

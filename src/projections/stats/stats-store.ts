@@ -10,18 +10,10 @@ import type { ReadEntry } from '../../codec/envelope/index.js';
 import type { QueueEvent } from '../../domain/queue/index.js';
 import { type AccountId, MillraceError, type ShardName } from '../../kernel/index.js';
 import type { Log, SqlFile, SqlFiles } from '../../ports/index.js';
-import {
-  entrySections,
-  isQueuePartition,
-  type MeterRecord,
-  parseQueuePartition,
-  type StatisticsMark,
-  type StatisticsRow,
-  type StatisticsTable,
-} from '../../protocol/index.js';
-import { type Checkpoint, checkpointIn } from '../checkpoint.js';
+import type { MeterRecord, StatisticsMark, StatisticsRow, StatisticsTable } from '../../protocol/index.js';
+import { type Checkpoint, checkpointIn, checkpointRow } from '../checkpoint.js';
 import { ModelFile } from '../model-file.js';
-import { queueEventsOf } from '../section-events.js';
+import { foldQueueSections } from '../section-events.js';
 import { type Prepared, prepared } from '../statements.js';
 import { BucketRows } from './bucket-rows.js';
 import { Deltas } from './deltas.js';
@@ -126,18 +118,12 @@ export class StatsStore {
     let rows = 0;
     this.#transaction(() => {
       const { queue, subjects } = this.#parts;
-      for (const { entry, hash, position } of entries) {
-        if (entry.number <= after.entry) continue;
-        for (const section of entrySections(entry)) {
-          const { partition } = section;
-          if (!isQueuePartition(partition)) continue;
-          const account = subjects.idOf('queue', parseQueuePartition(partition));
-          const dlq = queue.apply(account, queueEventsOf(section));
-          if (dlq !== 0 && entry.number > after.dlqFrom) subjects.growDlq(account, dlq);
-          rows += 1;
-        }
-        after = { ...after, position, entry: entry.number, hash, clockMs: entry.clockMs };
-      }
+      after = foldQueueSections(entries, after, ({ account, entry, events }) => {
+        const subject = subjects.idOf('queue', account);
+        const dlq = queue.apply(subject, events);
+        if (dlq !== 0 && entry > after.dlqFrom) subjects.growDlq(subject, dlq);
+        rows += 1;
+      });
       this.#writeCheckpoint(shard, after);
     });
     return { after, rows };
@@ -250,8 +236,7 @@ export class StatsStore {
   }
 
   #writeCheckpoint(shard: ShardName, at: StatsCheckpoint): void {
-    const { createdAt, position, entry, hash, clockMs, hasGap, dlqFrom } = at;
-    this.#parts.sql.writeShard.run([shard, createdAt, position, entry, hash, clockMs, hasGap ? 1 : 0, dlqFrom]);
+    this.#parts.sql.writeShard.run([...checkpointRow(shard, at), at.dlqFrom]);
   }
 }
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { ControlDuties, MeterFolder, MeterWriter } from '../../../../src/actors/control/index.js';
 import { decodeMeterRecord } from '../../../../src/codec/control/index.js';
 import { utcDayOf } from '../../../../src/domain/control/index.js';
-import { type AccountId, MillraceError } from '../../../../src/kernel/index.js';
+import { MillraceError } from '../../../../src/kernel/index.js';
 import type { KvUsage, MeterLog } from '../../../../src/ports/index.js';
 import { METER_SHARD } from '../../../../src/protocol/index.js';
 import { accountCreated, createDatabase, db, firstStarted, lease, session } from '../../../spec/control/given.js';
@@ -128,13 +128,11 @@ describe('meter writer, further figures', () => {
     });
   });
 
-  it('adds up the use of search indexes and queues', async () => {
+  it('adds up the use of search indexes', async () => {
     const installation = await installed();
     const writer = writerOf(installation, new MemoryMeterLog(installation.journal));
-    const account = 'ac-aaaaaaaaaaaaaaaa' as AccountId;
     writer.recordSearch(db('index'), { queries: 1, reranks: 2, bytesIn: 3, queryMs: 1, rerankMs: 0.2 });
     writer.recordSearch(db('index'), { updates: 100, bytesOut: 4, updateMs: 5000 });
-    for (const bytesIn of [1, 2]) writer.recordQueue(account, { bytesIn, bytesOut: 10 });
     writer.gaugeSearch(db('index'), 7, 700);
     for (const keys of [1, 2])
       writer.gaugeKv({ database: db('first'), index: 3, keys, storageBytes: keys * 100, epoch: 1 });
@@ -159,7 +157,6 @@ describe('meter writer, further figures', () => {
       [0, -1],
       [200, 0],
     ]);
-    expect(record?.queues).to.deep.equal([{ account, bytesIn: 3, bytesOut: 20 }]);
     expect(record?.searchGauges).to.deep.equal([{ index: db('index'), documents: 7, storageBytes: 700 }]);
     expect(record?.kvGauges).to.deep.equal([{ database: db('first'), index: 3, keys: 2, storageBytes: 200, epoch: 1 }]);
   });
