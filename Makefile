@@ -32,7 +32,7 @@ node_modules/.installed: package.json package-lock.json
 
 install: node_modules/.installed ## installs the pinned packages
 
-dist/.built: node_modules/.installed tsconfig.json infra/bundle.mjs infra/licenses.mjs infra/left-out.mjs infra/media-types.json infra/build-console.mjs infra/build.sh infra/build-site.mjs infra/api-document.mjs infra/built-files.mjs infra/write-api-types.mjs $(wildcard infra/site/*) $(PAGES) $(SOURCES)
+dist/.built: node_modules/.installed tsconfig.json infra/bundle.mjs infra/direct-imports.mjs infra/licenses.mjs infra/left-out.mjs infra/media-types.json infra/build-console.mjs infra/build.sh infra/build-site.mjs infra/api-document.mjs infra/built-files.mjs infra/write-api-types.mjs $(wildcard infra/site/*) $(PAGES) $(SOURCES)
 	@npm run --silent build
 	@touch $@
 

@@ -3,7 +3,7 @@
  *
  * A start of the separate files would spend its time on finding, opening and linking two thousand of them, in the process
  * and in each of its threads. The program is split where it imports a command's modules, so `help` and `completion` load a
- * tenth of it. Each thread is a bundle by itself, so it has only its own code; `sideEffects` in package.json lets esbuild
+ * fortieth of it, and commands that ask a running process a fifth (direct-imports.mjs). Each thread is a bundle by itself, so it has only its own code; `sideEffects` in package.json lets esbuild
  * drop our unused files. Names stay for the stack of an error, without `keepNames`, which would cost each closure a property.
  */
 import { mkdir, readdir, rm } from 'node:fs/promises';
@@ -11,6 +11,7 @@ import { isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { directImports } from './direct-imports.mjs';
 import { writeLicenses } from './licenses.mjs';
 
 const infra = dirname(fileURLToPath(import.meta.url));
@@ -49,7 +50,7 @@ const options = {
   },
   // These packages load their WebAssembly from their own folders.
   external: ['node-sqlite3-wasm', '@evolu/sqlite-wasm'],
-  plugins: [{ name: 'less to load', setup: loadLess }],
+  plugins: [directImports(compiled), { name: 'less to load', setup: loadLess }],
   metafile: true,
   logLevel: 'warning',
 };

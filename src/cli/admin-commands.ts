@@ -1,22 +1,13 @@
-/** `millrace db`, `millrace account` and `millrace journal` with a connection to the installation. */
+/** `millrace db`, `millrace account` and other commands with a connection to the installation. */
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { openDatabaseCredentials } from '../actors/control/index.js';
-import { emptyPartition } from '../actors/kv-shard/index.js';
-import { shardNames } from '../adapters/nats/index.js';
-import { LAYOUT_MARK } from '../adapters/nats/installation/index.js';
-import { readFileIfThere, readRunningFile } from '../adapters/node/index.js';
+import { readRunningFile } from '../adapters/node/index.js';
 import { type Config, type Environment, loadConfig } from '../config/index.js';
 import type { Database } from '../domain/control/index.js';
-import { FIRST_FORMAT_LEVEL, FORMAT_LEVEL, MillraceError, type PartitionName } from '../kernel/index.js';
-import { CONTROL_SHARD, METER_SHARD } from '../protocol/index.js';
-import { foldOfPartition, serveReplay } from '../replay/index.js';
 import { type AccountCommandDeps, accountCommand, findAccount, openAccountSecrets } from './account-command.js';
 import { branchCommand } from './branch-command.js';
-import { checkpointFingerprint, checkpointKeyFile, openCheckpointKey, writeNewFile } from './checkpoint-key.js';
 import {
   type Addresses,
   type ClientCredentials,
@@ -30,16 +21,10 @@ import { dataCommand } from './data-command.js';
 import { allDatabases, dbCommand, findDatabase } from './db-command.js';
 import { Api, basic, bearer } from './dev/api.js';
 import { interruptible } from './interruption.js';
-import { type JournalCommandDeps, journalCommand } from './journal-command.js';
-import { teller } from './journal-deps.js';
-import { questionOf } from './journal-question.js';
-import { verifyAll } from './journal-verify.js';
-import { loadedConfig } from './loaded-config.js';
 import { currentLogin, loginCommand, loginFile, logoutCommand } from './login-command.js';
 import type { ManagementLogin } from './mcp/area-tokens.js';
-import { type ParsedArguments, UsageError } from './parser.js';
-import { ProgressLine } from './progress-line.js';
-import { type ReachedInstallation, reachInstallation } from './reached-installation.js';
+import type { ParsedArguments } from './parser.js';
+import { type ReachedInstallation, withInstallation } from './reached-installation.js';
 import { roleCommand } from './role-command.js';
 import { labelsCommand, usageCommand } from './usage-command.js';
 
@@ -50,8 +35,8 @@ export function runDbCommand(verb: string, asked: ParsedArguments, env: Environm
       ...(await controlDeps(installation)),
       defaultLimits: { maxCommandBytes, maxRequestsPerDay },
       pause: (ms) => installation.parts.timers.pause(ms),
-      flush: async ({ id: database }, partitions: readonly PartitionName[]) => {
-        for (const partition of partitions) await emptyPartition(installation.gateway, database, partition);
+      flush: async ({ id }, partitions) => {
+        for (const partition of partitions) await installation.emptyPartition(id, partition);
       },
     });
   });
@@ -174,49 +159,6 @@ async function credentialsOf(asked: ParsedArguments, installation: ReachedInstal
   return { kvToken: standardToken, kvPassword: password, mgmtEmail: account.email, ...secrets };
 }
 
-export function runJournalCommand(verb: string, asked: ParsedArguments, env: Environment): Promise<number> {
-  const question = questionOf(verb, asked);
-  return withJournals(env, (deps) => journalCommand(question, deps));
-}
-
-function withJournals(
-  env: Environment,
-  run: (deps: JournalCommandDeps, installation: ReachedInstallation) => Promise<number>,
-): Promise<number> {
-  return withInstallation(env, false, (installation, config) => {
-    const progress = new ProgressLine(process.stderr, () => performance.now());
-    return interruptible((signal) =>
-      run(journalDeps(installation, config, progress, signal), installation).finally(() => progress.clear()),
-    );
-  });
-}
-
-/** @throws UsageError without --check; BAD_CONFIG if there is no installation; NEWER_FORMAT for data of a newer release */
-export async function runUpgradeCommand(asked: ParsedArguments, env: Environment): Promise<number> {
-  if (!asked.flags.has('check')) throw new UsageError('give --check: a program is upgraded by replacing it');
-  const { storage, isEmbedded } = loadConfig(env).config;
-  // An empty directory would become an installation.
-  if (isEmbedded && (await readFileIfThere(join(storage.dataDir, LAYOUT_MARK))) === undefined) {
-    throw new MillraceError('BAD_CONFIG', `the data directory ${storage.dataDir} has no installation`);
-  }
-  return withJournals(env, (deps, { layout }) => checkUpgrade(deps, layout.format, asked.flags.has('json')));
-}
-
-/** @param asksControl whether the command needs the control actor, not only the journal */
-async function withInstallation<Result>(
-  env: Environment,
-  asksControl: boolean,
-  run: (installation: ReachedInstallation, config: Config) => Promise<Result>,
-): Promise<Result> {
-  const { config } = loadedConfig(env);
-  const installation = await reachInstallation(config, asksControl);
-  try {
-    return await run(installation, config);
-  } finally {
-    await installation.close();
-  }
-}
-
 async function controlDeps(installation: ReachedInstallation): Promise<AccountCommandDeps> {
   return {
     client: installation.client,
@@ -224,75 +166,6 @@ async function controlDeps(installation: ReachedInstallation): Promise<AccountCo
     random: installation.parts.random,
     write: (text) => void process.stdout.write(text),
   };
-}
-
-function journalDeps(
-  installation: ReachedInstallation,
-  config: Config,
-  progress: ProgressLine,
-  signal: AbortSignal,
-): JournalCommandDeps {
-  const { parts, layout } = installation;
-  const { journal, objects, leases, log, clock, timers, random } = parts;
-  const { kv, queue } = shardNames(layout);
-  const keyFile = checkpointKeyFile(config.storage.sealKeyFile);
-  const { wireAlias } = config.endpoints;
-  return {
-    journal,
-    objects,
-    leases,
-    log,
-    clock,
-    random,
-    foldFactory: foldOfPartition,
-    shards: [CONTROL_SHARD, ...kv, ...queue],
-    logs: [METER_SHARD],
-    checkpoints: {
-      clusterId: layout.clusterId,
-      signingKey: () => openCheckpointKey(keyFile),
-      fingerprint: () => checkpointFingerprint(keyFile),
-      readFile: readText,
-      writeFile: writeNewFile,
-    },
-    resolveDatabase: (nameOrId) => installation.placeOf(nameOrId),
-    resolveAccount: (id) => installation.placeOfAccount(id),
-    serveReplay: async (database, replayed, at) =>
-      serveReplay({ clock, timers, random, log, access: await installation.followControl() }, database, replayed, {
-        ...at,
-        maxCommandBytes: config.bounds.maxCommandBytes,
-        aliases: wireAlias === undefined ? [] : [wireAlias],
-      }),
-    write: (output) => {
-      progress.clear();
-      return writeOut(output);
-    },
-    progress: (line) => progress.show(line),
-    writeError: (line) => {
-      progress.clear();
-      process.stderr.write(`${line}\n`);
-    },
-    signal,
-  };
-}
-
-// A reader that closes the pipe (`| head`) is not an error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(0);
-  throw error;
-});
-
-/** Waits for a slow reader, because an export may be larger than memory. */
-function writeOut(output: string | Uint8Array): Promise<void> | void {
-  if (process.stdout.write(output)) return;
-  return new Promise((resolve) => process.stdout.once('drain', resolve));
-}
-
-async function readText(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (cause) {
-    throw new MillraceError('NOT_FOUND', `cannot read ${path}`, {}, cause);
-  }
 }
 
 /**
@@ -323,23 +196,4 @@ function textOf(variables: Variables, { flags }: ParsedArguments): string {
   if (flags.has('json')) return `${JSON.stringify(Object.fromEntries(variables))}\n`;
   const prefix = flags.has('dotenv') ? '' : 'export ';
   return variables.map((variable) => `${prefix}${variableLine(variable)}\n`).join('');
-}
-
-/**
- * Compares the level, reads every entry and snapshot, and builds snapshots again from their entries.
- * @param level of the stored forms @returns 0: all data is readable; 1: it is not, or is damaged
- */
-async function checkUpgrade(
-  deps: JournalCommandDeps,
-  level: number = FIRST_FORMAT_LEVEL,
-  asJson = false,
-): Promise<0 | 1> {
-  const tell = teller(deps, asJson);
-  const isRaised = level >= FORMAT_LEVEL;
-  const later = isRaised ? '' : '; after the upgrade "millrace cluster upgrade" raises it';
-  await tell(
-    { level, readsUpTo: FORMAT_LEVEL },
-    `the data has format level ${level}, this release reads up to ${FORMAT_LEVEL}${later}\n`,
-  );
-  return verifyAll(deps, { verb: 'verify-all', against: undefined, signedBy: undefined, asJson });
 }

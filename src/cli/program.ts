@@ -39,7 +39,7 @@ const RUNS: RunVerbs = {
   data: async (verb, asked) => (await import('./admin-commands.js')).runDataCommand(verb, asked, env),
   db: async (verb, asked) => (await import('./admin-commands.js')).runDbCommand(verb, asked, env),
   account: async (verb, asked) => (await import('./admin-commands.js')).runAccountCommand(verb, asked, env),
-  journal: async (verb, asked) => (await import('./admin-commands.js')).runJournalCommand(verb, asked, env),
+  journal: async (verb, asked) => (await import('./journal-access.js')).runJournalCommand(verb, asked, env),
   branch: async (verb, asked) => (await import('./admin-commands.js')).runBranchCommand(verb, asked, env),
   role: async (verb, asked) => (await import('./admin-commands.js')).runRoleCommand(verb, asked, env),
   usage: async (verb, asked) => (await import('./admin-commands.js')).runUsageCommand(verb, asked, env),
@@ -57,6 +57,11 @@ if (!SERVING.has(argv[0])) {
   process.on('uncaughtException', (error) => {
     output.writeError(`millrace: ${oneLine(describeError(error))}\n`);
     process.exit(FAILED);
+  });
+  // A reader that closes the pipe (`| head`) is not an error.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0);
+    throw error;
   });
 }
 const root = commandTree(RUNS);
@@ -111,7 +116,7 @@ async function runProcess(verb: string, asked: ParsedArguments): Promise<number>
     case 'reload':
       return (await import('./reload.js')).reloadCommand(env, asked.flags.has('settings'), output);
     case 'upgrade':
-      return (await import('./admin-commands.js')).runUpgradeCommand(asked, env);
+      return (await import('./journal-access.js')).runUpgradeCommand(asked, env);
     case 'config':
       output.write((await import('./config-command.js')).configText(asked, env));
       return 0;
