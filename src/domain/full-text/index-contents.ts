@@ -4,8 +4,10 @@
  *  IXC1 ordinals only grow: documents with a higher one were written later, and postings are in their order
  *  IXC2 the counts of documents and lengths are those of the present documents and of one that is being added; postings
  *      of removed ones stay until the contents are built again
+ *  IXC3 no document moves the keys of all (OBN1: a Map of them stops the process when it doubles)
  */
 import type { ByteString } from '../../kernel/index.js';
+import { OrdinalsByName } from '../collections/index.js';
 import { MAX_ORDINALS, ordinalOf } from '../search/index.js';
 import { ContentsReader, ContentsWriter } from './contents-bytes.js';
 import { type IndexDefinition, type IndexField, isNumeric, SearchProblem } from './definition.js';
@@ -24,7 +26,7 @@ const SLICE_KEYS = 2000;
 const SLICE_ADDED_BYTES = 16 * 1024;
 const GROWTH = 1.5;
 /** Memory of a document without its fields and the characters of its key. */
-const DOCUMENT_BYTES = 95;
+const DOCUMENT_BYTES = 75;
 /** Contents with so many removed documents, … */
 const STALE_FROM = 1000;
 /** … which are this share of all, are to be built again. */
@@ -35,7 +37,7 @@ export class IndexContents {
   readonly #fieldsByPath = new Map<string, ContentsField>();
   readonly #terms: IndexTerm[] = [];
   readonly #keys: (ByteString | undefined)[] = [];
-  readonly #ordinals = new Map<ByteString, number>();
+  readonly #ordinals = new OrdinalsByName((ordinal) => this.#keys[ordinal]);
   #isAlive = new Uint8Array(64);
   #hashes = new Float64Array(64);
   /** The ids of the terms of all documents, one after the other, and where those of an ordinal begin. */
@@ -152,15 +154,14 @@ export class IndexContents {
     yield* this.remove(key);
     this.#hashes[ordinal] = hash;
     this.#keys[ordinal] = key;
-    this.#ordinals.set(key, ordinal);
+    this.#ordinals.add(key, ordinal);
     this.#isAlive[ordinal] = 1;
   }
 
   /** In slices; queries do not find the document after the first. @returns whether there was a document */
   *remove(key: ByteString): Generator<void, boolean> {
-    const ordinal = this.#ordinals.get(key);
+    const ordinal = this.#ordinals.delete(key);
     if (ordinal === undefined) return false;
-    this.#ordinals.delete(key);
     this.#keys[ordinal] = undefined;
     this.#isAlive[ordinal] = 0;
     this.#bytes -= key.length;
@@ -232,7 +233,7 @@ export class IndexContents {
       this.#keys.push(key);
       this.#hashes[ordinal] = hash;
       this.#isAlive[ordinal] = 1;
-      this.#ordinals.set(key, ordinal);
+      this.#ordinals.add(key, ordinal);
       if (ordinal % SLICE_KEYS === SLICE_KEYS - 1) yield;
     }
     for (const field of this.#fields) yield* field.read(reader, count);

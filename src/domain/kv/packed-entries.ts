@@ -12,7 +12,7 @@
  *  PGE3 a value that is not a short string has no bytes in its record and is in `#others` under its number
  */
 import type { ByteString } from '../../kernel/index.js';
-import { hashBytes } from './key-hash.js';
+import { hashBytes } from '../collections/index.js';
 import { INDEX_ADDRESSES, INDEX_CELLS, PAGE_BYTES, type PageIndex, type PagePool } from './page-pool.js';
 import type { SetInPlace } from './set-in-place.js';
 

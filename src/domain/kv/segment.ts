@@ -4,7 +4,7 @@
  * explains: clients that choose colliding keys do not know V8's own hash.
  */
 import type { ByteString } from '../../kernel/index.js';
-import { hashKey } from './key-hash.js';
+import { hashKey } from '../collections/index.js';
 import { type Outline, PACKED_ENTRIES, PackedEntries } from './packed-entries.js';
 import type { PagePool } from './page-pool.js';
 

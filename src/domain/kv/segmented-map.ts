@@ -14,7 +14,7 @@
  *  SEM4 a segment's `earliest` is at most the smallest number noted for any of its keys (see `note`)
  */
 import type { ByteString } from '../../kernel/index.js';
-import { hashBytes, hashKey } from './key-hash.js';
+import { hashBytes, hashKey } from '../collections/index.js';
 import { fitsPages, type Outline, type PackedEntries } from './packed-entries.js';
 import type { PagePool } from './page-pool.js';
 import { SEGMENT_ENTRIES, Segment } from './segment.js';

@@ -18,6 +18,7 @@ import {
 } from '../../domain/search/index.js';
 import { assert } from '../../kernel/index.js';
 import { ExactTexts } from './exact-texts.js';
+import { HeldDocuments, withRoom } from './held-documents.js';
 import { ScratchPool } from './scratch.js';
 import { normalized, quantized, VectorBlocks } from './vector-blocks.js';
 import { type IndexedTerm, Vocabulary } from './vocabulary.js';
@@ -34,30 +35,15 @@ export interface IndexedDocument {
 
 /** A document with more words counts as long. The service with this formula uses a constant too. */
 const AVERAGE_WORDS = 32;
-/** A sweep starts when this many ordinals are removed … */
-const SWEEP_FROM = 1000;
-/** … and they are this share of all. */
-const SWEEP_SHARE = 0.25;
-/** Postings or words that a sweep reads between two pauses: about 1 ms. */
-const SWEEP_STEP = 100_000;
-
 export class NamedIndex {
   readonly vocabulary = new Vocabulary();
   readonly vectors: VectorBlocks;
   readonly exactTexts = new ExactTexts();
   /** Searches borrow their arrays from it. */
   readonly scratch = new ScratchPool();
-  readonly #documents: (IndexedDocument | undefined)[] = [];
-  readonly #ordinalsById = new Map<string, number>();
-  /** By ordinal: the change that added or removed its last document. */
-  #changedAt = new Float64Array(16);
+  readonly #documents = new HeldDocuments<IndexedDocument>();
   /** By ordinal: the length factor of BM25. */
   #lengthFactors = new Float32Array(16);
-  #freeOrdinals: number[] = [];
-  #goneOrdinals: number[] = [];
-  #isSweeping = false;
-  #changes = 0;
-  #bytes = 0;
   #withVector = 0;
 
   constructor(readonly embedding: Embedding) {
@@ -65,16 +51,16 @@ export class NamedIndex {
   }
 
   get size(): number {
-    return this.#ordinalsById.size;
+    return this.#documents.size;
   }
 
   get bytes(): number {
-    return this.#bytes;
+    return this.#documents.bytes;
   }
 
   /** Ordinals that were ever used; those of removed documents are empty. */
   get ordinals(): number {
-    return this.#documents.length;
+    return this.#documents.ordinals;
   }
 
   /** Documents with their own vector. */
@@ -84,7 +70,7 @@ export class NamedIndex {
 
   /** Grows with every added or removed document. */
   get changes(): number {
-    return this.#changes;
+    return this.#documents.changes;
   }
 
   get lengthFactors(): Float32Array {
@@ -92,27 +78,22 @@ export class NamedIndex {
   }
 
   changedAt(ordinal: number): number {
-    return this.#changedAt[ordinal] ?? 0;
+    return this.#documents.changedAt(ordinal);
   }
 
   documentAt(ordinal: number): IndexedDocument | undefined {
-    return this.#documents[ordinal];
+    return this.#documents.at(ordinal);
   }
 
   /** Replaces the document with the same id. */
   put(id: string, { content, metadata, vector }: StoredDocument, bytes: number): void {
     this.remove(id);
     const text = searchableText(content);
-    const freed = this.#freeOrdinals.pop();
-    const ordinal = freed ?? this.#documents.length;
+    const ordinal = this.#documents.takeOrdinal();
     assert(ordinal < MAX_ORDINALS, 'an index has no room for more documents', { ordinal });
-    this.#changes += 1;
+    const isReused = ordinal < this.ordinals;
     const own = vector === undefined ? undefined : normalized(vector);
-    this.#documents[ordinal] = { id, content, metadata, bytes, vector: own };
-    this.#ordinalsById.set(id, ordinal);
-    this.#changedAt = withRoom(this.#changedAt, ordinal);
-    this.#changedAt[ordinal] = this.#changes;
-    this.#bytes += bytes;
+    this.#documents.add(ordinal, { id, content, metadata, bytes, vector: own });
     if (own !== undefined) this.#withVector += 1;
     for (const [word, count] of countsOf(text.words)) {
       const term = this.vocabulary.fetch(word);
@@ -121,74 +102,47 @@ export class NamedIndex {
     }
     this.#lengthFactors = withRoom(this.#lengthFactors, ordinal);
     this.#lengthFactors[ordinal] = lengthFactor(text.words.length, AVERAGE_WORDS);
-    this.vectors.set(ordinal, quantized(this.embedding.embed(text.valueText)), freed !== undefined);
+    this.vectors.set(ordinal, quantized(this.embedding.embed(text.valueText)), isReused);
     for (const exact of text.exactTexts) this.exactTexts.add(exact, ordinal);
   }
 
   /** @returns whether the document existed */
   remove(id: string): boolean {
-    const ordinal = this.#ordinalsById.get(id);
-    if (ordinal === undefined) return false;
-    const document = this.#documents[ordinal] as IndexedDocument;
-    this.#changes += 1;
-    this.#ordinalsById.delete(id);
-    this.#documents[ordinal] = undefined;
-    this.#changedAt[ordinal] = this.#changes;
-    this.#goneOrdinals.push(ordinal);
-    this.#bytes -= document.bytes;
-    if (document.vector !== undefined) this.#withVector -= 1;
-    this.#forget(searchableText(document.content), ordinal);
+    const found = this.#documents.remove(id);
+    if (found === undefined) return false;
+    const [ordinal, { content, vector }] = found;
+    this.#documents.retire(ordinal);
+    if (vector !== undefined) this.#withVector -= 1;
+    this.#forget(searchableText(content), ordinal);
     return true;
   }
 
   get needsSweep(): boolean {
-    const gone = this.#goneOrdinals.length;
-    return !this.#isSweeping && gone >= SWEEP_FROM && gone >= this.#documents.length * SWEEP_SHARE;
+    return this.#documents.needsSweep;
   }
 
-  /** Removes deleted ordinals from all lists, in slices; documents may be added or removed between them. */
-  *sweep(): Generator<void> {
-    if (this.#isSweeping) return;
-    this.#isSweeping = true;
-    const retired = this.#goneOrdinals;
-    this.#goneOrdinals = [];
-    const marks = new Uint8Array(this.#documents.length);
-    for (const ordinal of retired) marks[ordinal] = 1;
-    const isRetired = (ordinal: number) => marks[ordinal] === 1;
-    let looked = 0;
+  /** As `HeldDocuments.sweep`. */
+  sweep(): Generator<void> {
+    return this.#documents.sweep((isRetired) => this.#retire(isRetired));
+  }
+
+  *#retire(isRetired: (ordinal: number) => boolean): Generator<number> {
     // From the end: a deleted word is replaced by the last one, which was already seen or is new.
     for (let place = this.vocabulary.size - 1; place >= 0; place -= 1) {
       const term = this.vocabulary.at(place);
       if (term === undefined) continue;
-      looked += term.postings.length + 1;
+      const entries = term.postings.length + 1;
       term.postings.retire(isRetired);
       if (term.postings.length === 0) this.vocabulary.delete(term);
-      if (looked < SWEEP_STEP) continue;
-      looked = 0;
-      yield;
+      yield entries;
     }
-    for (const seen of this.exactTexts.retire(isRetired)) {
-      looked += seen;
-      if (looked < SWEEP_STEP) continue;
-      looked = 0;
-      yield;
-    }
-    this.#freeOrdinals = this.#freeOrdinals.concat(retired);
-    this.#isSweeping = false;
+    yield* this.exactTexts.retire(isRetired);
   }
 
   #forget({ words, exactTexts }: SearchableText, ordinal: number): void {
     for (const word of new Set(words)) (this.vocabulary.get(word) as IndexedTerm).documents -= 1;
     for (const exact of exactTexts) this.exactTexts.remove(exact, ordinal);
   }
-}
-
-/** The same array if the ordinal fits, else a larger copy. */
-export function withRoom<A extends Float32Array | Float64Array | Uint32Array>(array: A, ordinal: number): A {
-  if (ordinal < array.length) return array;
-  const larger = new (array.constructor as new (length: number) => A)(Math.max(ordinal + 1, array.length * 2));
-  larger.set(array);
-  return larger;
 }
 
 function countsOf(words: readonly string[]): Map<string, number> {

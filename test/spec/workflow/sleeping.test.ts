@@ -1,6 +1,6 @@
 /** Proves SLR1, SLR2. */
 import { expect } from 'chai';
-import { hashOfText } from '../../../src/domain/queue/collections/record-index.js';
+import { hashKey } from '../../../src/domain/collections/index.js';
 import type { Message } from '../../../src/domain/queue/model/messages/message.js';
 import type { Run } from '../../../src/domain/queue/model/runs/run.js';
 import { QueueState } from '../../../src/domain/queue/model/state/queue-state.js';
@@ -47,9 +47,9 @@ function idsOfOneHash(): [string, string] {
   const known = new Map<number, string>();
   for (let number = 0; ; number += 1) {
     const id = `run ${number}`;
-    const other = known.get(hashOfText(id));
+    const other = known.get(hashKey(id));
     if (other !== undefined) return [other, id];
-    known.set(hashOfText(id), id);
+    known.set(hashKey(id), id);
   }
 }
 

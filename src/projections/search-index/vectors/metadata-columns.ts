@@ -13,7 +13,7 @@ import type {
   JsonObject,
 } from '../../../domain/search/index.js';
 import { GRAPH_FROM } from '../../../domain/vector-graph/index.js';
-import { withRoom } from '../named-index.js';
+import { withRoom } from '../held-documents.js';
 
 /** Columns of a namespace; the one that was not used for the longest time makes room. */
 const MAX_COLUMNS = 16;

@@ -1,7 +1,7 @@
 /** The pages of packed entries: lookup, change and reuse. Proves PGE1–PGE3. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { hashKey } from '../../../../src/domain/kv/key-hash.js';
+import { hashKey } from '../../../../src/domain/collections/index.js';
 import { fitsPages, PackedEntries } from '../../../../src/domain/kv/packed-entries.js';
 import { type PageIndex, PagePool } from '../../../../src/domain/kv/page-pool.js';
 import { Segment } from '../../../../src/domain/kv/segment.js';

@@ -1,7 +1,7 @@
 /** Proves SEM1–SEM3, for maps with Map segments and with packed segments. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { hashBytes, hashKey } from '../../../../src/domain/kv/key-hash.js';
+import { hashBytes, hashKey } from '../../../../src/domain/collections/index.js';
 import { PagePool } from '../../../../src/domain/kv/page-pool.js';
 import { SegmentedMap } from '../../../../src/domain/kv/segmented-map.js';
 import { repetitions } from '../../../support/depth.js';

@@ -1,6 +1,6 @@
 /**
  * Documents that are added, changed and removed: the results of a query follow from the current ones alone. Proves
- * NI1–NI3, RA3.
+ * NI1–NI3, HD1, HD2, RA3.
  */
 import { expect } from 'chai';
 import fc from 'fast-check';

@@ -8,8 +8,8 @@
  */
 import type { MessageId, RunId } from '../../../../kernel/index.js';
 import { decoded, encoded, listOf, record, type TypeOf, text, tuple, whole } from '../../../../kernel/schema/index.js';
+import { hashKey, RecordIndex } from '../../../collections/index.js';
 import { ByteChains } from '../../collections/byte-chains.js';
-import { hashOfText, RecordIndex } from '../../collections/record-index.js';
 import { NumberedEnvelopes } from '../messages/numbered-envelopes.js';
 import { messageId } from '../records.js';
 import { type RunEntry, type RunPart, runEntry, runId } from '../run-records.js';
@@ -57,7 +57,7 @@ export class SleepingRuns {
     if (entries.length > MAX_ENTRIES) return false;
     const at = entries.findIndex((entry) => entry.messageId === open);
     if (at === -1) return false;
-    const hash = hashOfText(id);
+    const hash = hashKey(id);
     // A client may choose ids with equal hashes: only one of them sleeps, so that no search compares many.
     if (this.#byRun.has(hash)) return false;
     const slot = this.#texts.add(
@@ -74,7 +74,7 @@ export class SleepingRuns {
       }),
     );
     this.#byRun.add(hash, slot);
-    this.#byMessage.add(hashOfText(open), slot);
+    this.#byMessage.add(hashKey(open), slot);
     return true;
   }
 
@@ -105,7 +105,7 @@ export class SleepingRuns {
   #find(index: RecordIndex, sought: string): number {
     if (this.size === 0) return -1;
     this.#sought = sought;
-    return index.find(hashOfText(sought));
+    return index.find(hashKey(sought));
   }
 
   #isSought(slot: number, idOf: (read: Sleeping) => string): boolean {
@@ -117,8 +117,8 @@ export class SleepingRuns {
     if (slot === -1) return undefined;
     const found = this.#found as Sleeping;
     const run = this.#runOf(found);
-    this.#byRun.delete(hashOfText(found.id), slot);
-    this.#byMessage.delete(hashOfText(openOf(found)), slot);
+    this.#byRun.delete(hashKey(found.id), slot);
+    this.#byMessage.delete(hashKey(openOf(found)), slot);
     this.#texts.remove(slot);
     this.#envelopes.release(run.shared);
     return run;

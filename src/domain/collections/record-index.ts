@@ -8,6 +8,10 @@ const SMALLEST_TABLE = 8;
 /** A higher load makes probing long; a larger growth factor leaves memory empty. */
 const MAX_LOAD = 0.75;
 const GROWTH = 1.3;
+/** By chance no entry of a table is so many cells after its home; keys that were chosen to collide are. */
+const MAX_PROBES = 512;
+/** At 16 million entries tables have so many on average, and growing one takes about a millisecond. */
+const MAX_TABLE_SIZE = 2 ** 16;
 
 /** Entries of two words: the hash, and the slot plus one (0: empty). */
 interface Table {
@@ -53,6 +57,22 @@ export class RecordIndex {
     table.size += 1;
     if (2 * table.size > table.words.length * MAX_LOAD) table.words = grown(table.words);
     put(table.words, hash, slot + 1);
+  }
+
+  /** As `add`. @returns false, without adding it, if more keys collide with it than by chance */
+  tryAdd(hash: number, slot: number): boolean {
+    const table = this.#tables[hash & (TABLES - 1)];
+    if (table !== undefined) {
+      if (table.size >= MAX_TABLE_SIZE) return false;
+      const { words } = table;
+      let probes = 0;
+      for (let at = homeOf(hash, words); words[at + 1] !== 0; at = after(at, words)) {
+        probes += 1;
+        if (probes > MAX_PROBES) return false;
+      }
+    }
+    this.add(hash, slot);
+    return true;
   }
 
   /** The slot must be in the index. */
@@ -102,15 +122,4 @@ function after(at: number, { length }: Uint32Array): number {
 /** The number of words from one entry to another in probing direction. */
 function distance(from: number, to: number, { length }: Uint32Array): number {
   return to >= from ? to - from : to - from + length;
-}
-
-/** A well-mixed 32-bit hash of a text for the index; it is never stored or sent. */
-export function hashOfText(text: string): number {
-  let hash = text.length;
-  for (let at = 0; at < text.length; at += 1) {
-    hash = Math.imul(hash ^ text.charCodeAt(at), 0x9e3779b1);
-    hash ^= hash >>> 15;
-  }
-  hash = Math.imul(hash, 0x85ebca6b);
-  return (hash ^ (hash >>> 13)) >>> 0;
 }

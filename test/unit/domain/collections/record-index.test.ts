@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { RecordIndex } from '../../../../src/domain/queue/collections/record-index.js';
+import { RecordIndex } from '../../../../src/domain/collections/index.js';
 
 /** Few hashes, so that many keys have the same, and few tables. */
 const hashOf = (key: number) => (((key % 7) << 29) | (key % 2)) >>> 0;
