@@ -164,7 +164,7 @@ describe('console: alerts', function () {
   });
 
   it('the overview links to the rules and lists the alerts that fire', async () => {
-    const { page } = await stand.person();
+    const { page } = await stand.personAt('/console/');
     const health = page.getByRole('region', { name: 'Health' });
     await health.getByText('there is no schedule nightly-report').waitFor();
     await health.getByRole('link', { name: 'Alert rules' }).click();

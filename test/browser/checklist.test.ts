@@ -23,7 +23,7 @@ describe('console: the checklist of first steps', function () {
 
   for (const view of VIEWS) {
     it(`opens the first step, fits and is accessible at ${view.width} px, ${view.scheme}`, async () => {
-      const person = await browser.person(view);
+      const person = await browser.personAt('/console/', undefined, view);
       const { page } = person;
       await page.getByText('0 of 5 done').waitFor();
       await page.getByText('/ping').first().waitFor();
@@ -33,7 +33,7 @@ describe('console: the checklist of first steps', function () {
   }
 
   it('shows each step in five languages, and keeps the chosen one', async () => {
-    const { page } = await browser.person();
+    const { page } = await browser.personAt('/console/');
     const steps = page.getByRole('region', { name: 'First steps' });
     for (const title of ['Connect', 'Store a first key', 'Publish a first message', 'Start a first run']) {
       await steps.getByRole('button', { name: title }).click();
@@ -47,7 +47,7 @@ describe('console: the checklist of first steps', function () {
   });
 
   it('checks a step off when the installation has done it, not when it is opened', async () => {
-    const { page } = await browser.person();
+    const { page } = await browser.personAt('/console/');
     await browser.process.kv.command('SET', 'greeting', 'hello');
     await page.getByText('2 of 5 done').waitFor(LATER);
     await queue('/v2/publish/http://127.0.0.1:9/hook', { 'svc-retries': '0' });
@@ -58,7 +58,7 @@ describe('console: the checklist of first steps', function () {
   });
 
   it('stays away after it was dismissed', async () => {
-    const person = await browser.person();
+    const person = await browser.personAt('/console/');
     const { page } = person;
     await page.getByRole('button', { name: 'Dismiss' }).click();
     await page.getByRole('region', { name: 'First steps' }).waitFor({ state: 'detached' });
@@ -68,7 +68,7 @@ describe('console: the checklist of first steps', function () {
   });
 
   it('is gone when all steps are done', async () => {
-    const { page } = await browser.person();
+    const { page } = await browser.personAt('/console/');
     await page.getByText('4 of 5 done').waitFor();
     await queue('/v2/schedules/http://127.0.0.1:9/tick', { 'svc-cron': '0 8 * * *' });
     await page.getByRole('region', { name: 'First steps' }).waitFor({ state: 'detached', ...LATER });

@@ -41,7 +41,7 @@ describe('console: the cluster page', function () {
     const team = await browser.manage('POST', '/v2/team', { team_name: 'crew', copy_cc: false });
     const { team_id } = team.json as { team_id: string };
     const made = await browser.manage('POST', '/apikey', { name: 'of the crew', team_id });
-    const person = await browser.person(undefined, (made.json as { api_key: string }).api_key);
+    const person = await browser.personAt('/console/', (made.json as { api_key: string }).api_key);
     expect(await person.page.getByRole('link', { name: 'Cluster' }).count()).to.equal(0);
     await person.open('/console/cluster');
     await person.page.getByText('This page is for operators of the installation').waitFor();

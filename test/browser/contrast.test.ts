@@ -12,7 +12,11 @@ describe('console: contrast', function () {
   const browser = ConsoleBrowser.forSuite();
 
   const specimens = async (scheme: 'light' | 'dark') => {
-    const { page } = await browser.person(VIEWS.find((view) => view.scheme === scheme));
+    const { page } = await browser.personAt(
+      '/console/team',
+      undefined,
+      VIEWS.find((view) => view.scheme === scheme),
+    );
     await showSpecimens(page);
     return page;
   };

@@ -98,7 +98,7 @@ describe('console: the frame', function () {
   }
 
   it('opens a page with the keyboard only', async () => {
-    const person = await browser.person();
+    const person = await browser.personAt('/console/');
     const { page } = person;
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Search' }).waitFor();
@@ -108,7 +108,7 @@ describe('console: the frame', function () {
   });
 
   it('keeps the chosen theme', async () => {
-    const { page } = await browser.person();
+    const { page } = await browser.personAt('/console/');
     await page.getByRole('button', { name: 'Dark' }).click();
     await page.reload();
     await page.getByRole('button', { name: 'Light' }).waitFor();
@@ -117,7 +117,9 @@ describe('console: the frame', function () {
 
   it('signs out, and the session is refused afterwards', async () => {
     // A request that the page sent before is answered like the later ones.
-    const person = (await browser.person()).allowProblem(/^401 /);
+    const person = (await browser.visitor()).allowProblem(/^401 /);
+    await person.open('/console/');
+    await person.signIn(EMAIL, KEY);
     const cookies = await person.page.context().cookies();
     expect(cookies.map(({ httpOnly, sameSite }) => [httpOnly, sameSite])).to.deep.equal([[true, 'Strict']]);
     expect(await person.page.evaluate('document.cookie')).to.equal('');
@@ -140,7 +142,7 @@ describe('console: the frame', function () {
   });
 
   it("refuses a change without the session's header", async () => {
-    const person = (await browser.person()).allowProblem(/^403 /);
+    const person = (await browser.personAt('/console/')).allowProblem(/^403 /);
     const status = await person.page.evaluate(async () => {
       const body = JSON.stringify({ database_name: 'forged', primary_region: 'eu-west-1' });
       return (await fetch('/v2/kv/database', { method: 'POST', body })).status;
@@ -149,7 +151,7 @@ describe('console: the frame', function () {
   });
 
   it('marks a session with a read-only key', async () => {
-    const person = await browser.person(undefined, await browser.readOnlyKey('looks'));
+    const person = await browser.personAt('/console/', await browser.readOnlyKey('looks'));
     expect(await person.page.getByText('read-only key').count()).to.equal(1);
   });
 });

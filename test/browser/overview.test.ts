@@ -1,6 +1,6 @@
 /** The overview: open problems first, figures and charts; and the palette that finds objects by name. */
 import { expect } from 'chai';
-import { EMAIL, KEY, VIEWS } from '../support/browser/console-browser.js';
+import { KEY, VIEWS } from '../support/browser/console-browser.js';
 import { QueueStand } from '../support/browser/queue-stand.js';
 import { eventually } from '../support/eventually.js';
 
@@ -18,7 +18,7 @@ describe('console: the overview', function () {
 
   for (const view of VIEWS) {
     it(`shows figures and charts, fits and is accessible at ${view.width} px, ${view.scheme}`, async () => {
-      const person = await browser.person(view);
+      const person = await browser.personAt('/console/', KEY, view);
       await person.page.getByRole('heading', { name: 'Commands' }).waitFor();
       await person.page.locator('canvas').nth(5).waitFor();
       expect(await person.inaccessible()).to.deep.equal([]);
@@ -27,7 +27,7 @@ describe('console: the overview', function () {
   }
 
   it('has no alarm on a fresh installation, only a note', async () => {
-    const { page } = await browser.person();
+    const { page } = await browser.personAt('/console/');
     await page.getByText('No problems.').waitFor();
     const notes = page.getByRole('list', { name: 'Notes' });
     expect(await notes.textContent()).to.include('has not verified the journals recently');
@@ -35,7 +35,7 @@ describe('console: the overview', function () {
   });
 
   it('says that a chart has no data, and writes "1 database"', async () => {
-    const { page } = await browser.person();
+    const { page } = await browser.personAt('/console/');
     const messages = page.locator('figure.chart').filter({ has: page.getByRole('heading', { name: 'Messages' }) });
     await messages.getByText('No data in this period').waitFor();
     const commands = page.locator('figure.chart').filter({ has: page.getByRole('heading', { name: 'Commands' }) });
@@ -45,7 +45,7 @@ describe('console: the overview', function () {
   });
 
   it('has ticks at powers of two on an axis of bytes', async () => {
-    const person = await browser.visitor();
+    const person = await browser.person();
     const { page } = person;
     await page.addInitScript(`
       const draw = CanvasRenderingContext2D.prototype.fillText;
@@ -56,7 +56,6 @@ describe('console: the overview', function () {
       };
     `);
     await person.open('/console/');
-    await person.signIn(EMAIL, KEY);
     await eventually(async () => {
       const texts = await page.evaluate<string[]>('globalThis.drawnTexts');
       const ticks = texts.map((text) => /^([\d.]+) (B|KiB)$/.exec(text)).filter((match) => match !== null);
@@ -69,14 +68,14 @@ describe('console: the overview', function () {
   });
 
   it("writes numbers and times in the browser's language", async () => {
-    const { page } = await browser.person({ width: 1280, scheme: 'light', locale: 'de-DE' });
+    const { page } = await browser.personAt('/console/', KEY, { width: 1280, scheme: 'light', locale: 'de-DE' });
     const chart = page.locator('figure.chart').first();
     await chart.locator('canvas').waitFor();
     expect(await chart.locator('figcaption span').textContent()).to.match(/^\d{1,2}\. \S+ \d{4}, \d{1,2}:\d{2}:\d{2}$/);
   });
 
   it('counts the keys of databases', async () => {
-    const { page } = await browser.person();
+    const { page } = await browser.personAt('/console/');
     const keys = page.getByRole('link', { name: /^Keys/ });
     await eventually(async () => {
       await page.reload();
@@ -90,20 +89,20 @@ describe('console: the overview', function () {
     const made = await browser.manage('POST', '/v2/kv/database', { database_name: name, primary_region: 'eu-west-1' });
     const { database_id: id } = made.json as { database_id: string };
     await browser.command('db', 'suspend', id);
-    const { page } = await browser.person();
+    const { page } = await browser.personAt('/console/');
     await page.getByRole('link', { name: `${name} is suspended` }).click();
     await eventually(() => expect(page.url()).to.include(`/console/databases/${id}`));
   });
 
   it('shows another period, which is in the address', async () => {
-    const { page } = await browser.person();
+    const { page } = await browser.personAt('/console/');
     await page.getByRole('button', { name: 'Week' }).click();
     await eventually(() => expect(page.url()).to.match(/period=7d/));
     expect(await page.getByRole('button', { name: 'Week' }).getAttribute('aria-pressed')).to.equal('true');
   });
 
   it('shows the values under the crosshair', async () => {
-    const { page } = await browser.person();
+    const { page } = await browser.personAt('/console/');
     const chart = page.locator('figure.chart').first();
     await chart.locator('canvas').waitFor();
     const shown = () => chart.locator('figcaption span').textContent();
@@ -115,7 +114,7 @@ describe('console: the overview', function () {
   });
 
   it('shows the same step in all charts, and a tooltip at the pointer', async () => {
-    const { page } = await browser.person();
+    const { page } = await browser.personAt('/console/');
     const charts = page.locator('figure.chart');
     await charts.nth(5).locator('canvas').waitFor();
     const plot = charts.first().locator('.u-over');
@@ -131,7 +130,7 @@ describe('console: the overview', function () {
   });
 
   it('zooms all charts by a drag, and back by a button', async () => {
-    const { page } = await browser.person();
+    const { page } = await browser.personAt('/console/');
     const plot = page.locator('figure.chart').nth(1).locator('.u-over');
     await plot.scrollIntoViewIfNeeded();
     const { x = 0, y = 0, width = 0 } = (await plot.boundingBox()) ?? {};
@@ -146,7 +145,7 @@ describe('console: the overview', function () {
   });
 
   it('lists the messages of a step of the chart after a click', async () => {
-    const { page } = await browser.person();
+    const { page } = await browser.personAt('/console/');
     const chart = page.locator('figure.chart').filter({ has: page.getByRole('heading', { name: 'Messages' }) });
     const plot = chart.locator('.u-over');
     await plot.scrollIntoViewIfNeeded();
@@ -157,7 +156,7 @@ describe('console: the overview', function () {
   });
 
   it('has the largest databases with their sizes', async () => {
-    const { page } = await browser.person();
+    const { page } = await browser.personAt('/console/');
     const list = page.getByRole('region', { name: 'Largest databases' });
     await eventually(async () => {
       await page.reload();
@@ -167,7 +166,7 @@ describe('console: the overview', function () {
   });
 
   it('finds a database by its name, and a key in it', async () => {
-    const { page } = await browser.person();
+    const { page } = await browser.personAt('/console/');
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Search' }).fill('defau');
     await page.getByRole('option', { name: 'default database' }).click();
@@ -180,7 +179,7 @@ describe('console: the overview', function () {
 
   it('lists a key for the databases that have it, and none for a name without a key', async () => {
     await browser.manage('POST', '/v2/kv/database', { database_name: 'without-keys', primary_region: 'eu-west-1' });
-    const { page } = await browser.person();
+    const { page } = await browser.personAt('/console/');
     await page.keyboard.press('Control+k');
     const looked = (text: string) =>
       Promise.all([
@@ -198,7 +197,7 @@ describe('console: the overview', function () {
   });
 
   it('opens a message by its id', async () => {
-    const person = (await browser.person()).allowProblem(/^404 .*msg_none/);
+    const person = (await browser.personAt('/console/')).allowProblem(/^404 .*msg_none/);
     await person.page.keyboard.press('Control+k');
     await person.page.getByRole('combobox', { name: 'Search' }).fill('msg_none');
     await person.page.keyboard.press('Enter');
@@ -218,7 +217,7 @@ describe('console: the overview of a queue with failures', function () {
   after(() => stand.end());
 
   it('lists failing destinations, with their messages', async () => {
-    const { page } = await stand.person();
+    const { page } = await stand.personAt('/console/');
     const list = page.getByRole('region', { name: 'Failing destinations' });
     await list.getByText('3 failed attempts').waitFor();
     await list.getByRole('link').click();
@@ -226,7 +225,7 @@ describe('console: the overview of a queue with failures', function () {
   });
 
   it('says how many things need the user, and hides one for a day', async () => {
-    const { page } = await stand.person();
+    const { page } = await stand.personAt('/console/');
     const health = page.getByRole('region', { name: 'Health' });
     const failed = health.getByRole('listitem').filter({ hasText: '3 messages could not be delivered' });
     await failed.waitFor();
@@ -241,7 +240,7 @@ describe('console: the overview of a queue with failures', function () {
   });
 
   it('retries all dead letters after a question', async () => {
-    const { page } = await stand.person();
+    const { page } = await stand.personAt('/console/');
     stand.stopFailing();
     await page.getByRole('region', { name: 'Health' }).getByRole('button', { name: 'Retry' }).click();
     await page.getByRole('button', { name: 'Retry all of them' }).click();

@@ -35,7 +35,7 @@ describe('console: the palette', function () {
   }
 
   it('finds keys by the beginning of their name, taken literally', async () => {
-    const { page } = await stand.person();
+    const { page } = await stand.personAt('/console/');
     await find(page, 'greeting:');
     await page.getByRole('option', { name: 'Key greeting:fr in default' }).waitFor();
     await page.getByRole('combobox', { name: 'Search' }).fill('greeting:[de');
@@ -46,7 +46,7 @@ describe('console: the palette', function () {
   });
 
   it('finds a schedule by its destination, and the messages with a label', async () => {
-    const { page } = await stand.person();
+    const { page } = await stand.personAt('/console/');
     await find(page, 'nightly');
     await page.getByRole('option', { name: `${stand.sink.url('/nightly')} schedule nightly-report` }).waitFor();
     await page.getByRole('combobox', { name: 'Search' }).fill('order-205');
@@ -55,7 +55,7 @@ describe('console: the palette', function () {
   });
 
   it('pauses and resumes a queue, changes the theme, and begins a schedule', async () => {
-    const { page } = await stand.person();
+    const { page } = await stand.personAt('/console/');
     await run(page, 'pause let', 'Pause queue letters action');
     await page.getByText('letters is paused.').waitFor();
     await run(page, 'resume let', 'Resume queue letters action');
@@ -67,20 +67,20 @@ describe('console: the palette', function () {
   });
 
   it('retries all dead letters of a queue after a confirmation that names their number', async () => {
-    const { page } = await stand.person();
+    const { page } = await stand.personAt('/console/');
     await run(page, 'retry letters', 'Retry all dead letters of queue letters action');
     await page.getByRole('dialog', { name: 'Retry 0 dead letters?' }).waitFor();
   });
 
   it('offers no action that changes something to a read-only key', async () => {
-    const { page } = await stand.person(undefined, await stand.readOnlyKey('looks'));
+    const { page } = await stand.personAt('/console/', await stand.readOnlyKey('looks'));
     await find(page, 'pause');
     await page.getByRole('option', { name: /^Search the documentation/ }).waitFor();
     expect(await page.getByRole('option', { name: /Pause queue/ }).count()).to.equal(0);
   });
 
   it('opens the keyboard shortcuts when ? is pressed before the browser has reported the close of the palette', async () => {
-    const { page } = await stand.person();
+    const { page } = await stand.personAt('/console/');
     await page.keyboard.press('Control+k');
     await page.getByRole('dialog', { name: 'Find' }).waitFor();
     await page.evaluate(`
@@ -94,7 +94,7 @@ describe('console: the palette', function () {
   });
 
   it('shows the results opened last while there is no text', async () => {
-    const { page } = await stand.person();
+    const { page } = await stand.personAt('/console/');
     await run(page, 'audit', 'Audit log time machine');
     await eventually(() => expect(page.url()).to.match(/tab=audit$/));
     await page.keyboard.press('Control+k');
@@ -105,7 +105,7 @@ describe('console: the palette', function () {
 
   for (const view of VIEWS) {
     it(`fits and is accessible with the keyboard shortcuts (?) at ${view.width} px, ${view.scheme}`, async () => {
-      const person = await stand.person(view);
+      const person = await stand.personAt('/console/', undefined, view);
       const { page } = person;
       await find(page, 'e');
       await page.getByRole('option').nth(3).waitFor();

@@ -49,7 +49,7 @@ describe('console: messages', function () {
   }
 
   it('shows a new message without a reload, and counts it in its state', async () => {
-    const { page } = await stand.person();
+    const { page } = await stand.personAt('/console/');
     await page.getByRole('link', { name: 'Queue', exact: true }).click();
     await page.getByText('live', { exact: true }).waitFor();
     await stand.client.publish({ url: stand.sink.url('/appears'), body: 'x' });

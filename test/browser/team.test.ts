@@ -49,7 +49,7 @@ describe('console: team and keys', function () {
     await row(page, 'looks').getByText('only look').waitFor();
     expect(await page.content()).not.to.include(key);
     // Its session ends with the key.
-    const other = (await browser.person(undefined, key)).allowProblem(/^401 /);
+    const other = (await browser.personAt('/console/', key)).allowProblem(/^401 /);
     expect(await other.page.getByText('read-only key').count()).to.equal(1);
     await row(page, 'looks').getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('textbox').fill('looks');

@@ -59,7 +59,7 @@ describe('console: workflows', function () {
       await fetch(`${queue}/v2/publish/http://127.0.0.1:9/${path}`, { method: 'POST', headers, body: path });
     }
     for (const id of ['wfr_counted-1', 'wfr_counted-2', 'wfr_counted-3']) await flows.trigger('broken', id);
-    const { page } = await browser.person();
+    const { page } = await browser.personAt('/console/');
     const main = page.locator('#main');
     await eventually(async () => {
       await page.reload();

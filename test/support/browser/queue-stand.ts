@@ -5,7 +5,7 @@ import { eventually } from '../eventually.js';
 import { WIRE_ALIAS } from '../millrace-clients.js';
 import { QUEUE_TOKEN } from '../queue-process.js';
 import { QueueSink } from '../queue-sink.js';
-import { ConsoleBrowser, type ConsolePage, type View } from './console-browser.js';
+import { ConsoleBrowser } from './console-browser.js';
 
 const ENVIRONMENT = {
   ...WIRE_ALIAS,
@@ -16,6 +16,11 @@ const ENVIRONMENT = {
 export class QueueStand extends ConsoleBrowser {
   #sink: QueueSink | undefined;
   readonly #failing: string[] = [];
+
+  /** On a busy machine the process may report for a moment that its state is unknown; pages then repeat their requests. */
+  constructor() {
+    super([/^503 /]);
+  }
 
   override async start(env: Readonly<Record<string, string>> = {}): Promise<this> {
     await super.start({ ...ENVIRONMENT, ...env });
@@ -60,14 +65,6 @@ export class QueueStand extends ConsoleBrowser {
       expect(total).to.equal(count);
     });
     return answers.map(({ messageId }) => messageId);
-  }
-
-  /**
-   * Opens a page. On a busy machine the process may report for a moment that its state is unknown; pages then repeat
-   * their requests.
-   */
-  override async visitor(view?: View): Promise<ConsolePage> {
-    return (await super.visitor(view)).allowProblem(/^503 /);
   }
 
   /** From now on the destination answers with success. */
