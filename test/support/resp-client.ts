@@ -1,6 +1,7 @@
 /** A test client for Redis connections: sends words and returns the exact bytes of replies. */
 import net from 'node:net';
-import { encodeCommand } from '../../src/codec/resp/index.js';
+// The index of the folder loads the engine of databases, half a second of the processor for each attacker's process.
+import { encodeCommand } from '../../src/codec/resp/command-reader.js';
 import type { ByteString } from '../../src/kernel/index.js';
 
 interface Waiting {

@@ -1,6 +1,6 @@
 /** The actions of an attacker, with and without credentials: many connections, and clients that violate protocols. */
 import http from 'node:http';
-import { encodeCommand } from '../../../src/codec/resp/index.js';
+import { encodeCommand } from '../../../src/codec/resp/command-reader.js';
 import { RespClient } from '../resp-client.js';
 import type { Tenant } from './attack-stand.js';
 import { RawConnection, type RawConnectionOptions, SHOWN } from './raw-connection.js';

@@ -1,6 +1,6 @@
 /** Attacks by large numbers of connections, subscribers and password guesses. */
 import { expect } from 'chai';
-import { encodeCommand } from '../../../src/codec/resp/index.js';
+import { encodeCommand } from '../../../src/codec/resp/command-reader.js';
 import { eventually } from '../eventually.js';
 import { type Attack, KV_REFUSALS } from './attack.js';
 import type { Attacker } from './attacker.js';

@@ -3,7 +3,7 @@
  * never end.
  */
 import { expect } from 'chai';
-import { encodeCommand } from '../../../src/codec/resp/index.js';
+import { encodeCommand } from '../../../src/codec/resp/command-reader.js';
 import { eventually } from '../eventually.js';
 import { A_WHILE, type Attack, flush, KV_REFUSALS, MIB, sendUntilRefused } from './attack.js';
 
