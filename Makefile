@@ -100,10 +100,11 @@ test-integration: dist/.built ## against real servers, processes and published c
 	$(SIDE_BY_SIDE) 2 --exit --timeout 60000 $(INTEGRATION_LONGEST) $(INTEGRATION_OTHERS) || failures=1; \
 	for lane in $$lanes; do wait $$lane || failures=1; done; exit $$failures
 
-BROWSER_LONGEST := $(patsubst %,dist/test/browser/%.test.js,data-values overview databases queue-parts)
+# The longest come first, so that the lanes end at about the same time. Each waits for half of its time.
+BROWSER_LONGEST := $(patsubst %,dist/test/browser/%.test.js,past data-values queue-parts checklist workflows search databases overview queue)
 BROWSER_OTHERS = $(filter-out $(BROWSER_LONGEST),$(wildcard dist/test/browser/*.test.js))
 test-browser: dist/.built ## the console in a real browser, on a real process
-	$(SIDE_BY_SIDE) 2 --exit --timeout 60000 $(BROWSER_LONGEST) $(BROWSER_OTHERS)
+	$(SIDE_BY_SIDE) 3 --exit --timeout 60000 $(BROWSER_LONGEST) $(BROWSER_OTHERS)
 
 # These judge times, or need all processors: no other test may run at the same time.
 TIMED_INTEGRATION := dist/test/integration/queue/silent-destinations.test.js
@@ -121,7 +122,7 @@ test-sim: dist/.built ## simulation; SEED=n replays one, SIM_SEEDS=n runs so man
 	$(if $(SEED),SIM_SEED=$(SEED)) $(MOCHA) --timeout 540000 'dist/test/simulation/**/*.test.js'
 
 # The longest come first, so that the lanes end at about the same time. Each waits for three quarters of its time.
-CHAOS_LONGEST := $(addprefix dist/test/chaos/,read-models.test.js queue-conservation.test.js backup-kills.test.js embedded-kills.test.js queue-crash-points.test.js)
+CHAOS_LONGEST := $(patsubst %,dist/test/chaos/%.test.js,workers backup-kills read-models queue-conservation queue-crash-points embedded-kills unknown-outcome workflow-model workflow-crash-points)
 CHAOS_OTHERS = $(filter-out $(TIMED_CHAOS) $(CHAOS_LONGEST),$(wildcard dist/test/chaos/*.test.js))
 CHAOS_DICE = $(if $(SEED),CHAOS_SEED=$(SEED)) $(if $(MINUTES),CHAOS_MINUTES=$(MINUTES))
 CHAOS_TIME := --exit --timeout 540000
