@@ -4,10 +4,10 @@
  *  IXC1 ordinals only grow: documents with a higher one were written later, and postings are in their order
  *  IXC2 the counts of documents and lengths are those of the present documents and of one that is being added; postings
  *      of removed ones stay until the contents are built again
- *  IXC3 no document moves the keys of all (OBN1: a Map of them stops the process when it doubles)
+ *  IXC3 no document moves the keys of all (OBN1: a Map of them stops the process when it doubles), nor the terms of all
  */
 import type { ByteString } from '../../kernel/index.js';
-import { OrdinalsByName } from '../collections/index.js';
+import { NumberList, OrdinalsByName } from '../collections/index.js';
 import { MAX_ORDINALS, ordinalOf } from '../search/index.js';
 import { ContentsReader, ContentsWriter } from './contents-bytes.js';
 import { type IndexDefinition, type IndexField, isNumeric, SearchProblem } from './definition.js';
@@ -25,6 +25,8 @@ const SLICE_KEYS = 2000;
 /** Memory that is taken by documents that are added between two pauses: a few hundred words. */
 const SLICE_ADDED_BYTES = 16 * 1024;
 const GROWTH = 1.5;
+/** Their places have 32 bits. No document has half as many. */
+const MAX_TERM_IDS = 2 ** 31;
 /** Memory of a document without its fields and the characters of its key. */
 const DOCUMENT_BYTES = 75;
 /** Contents with so many removed documents, … */
@@ -41,9 +43,8 @@ export class IndexContents {
   #isAlive = new Uint8Array(64);
   #hashes = new Float64Array(64);
   /** The ids of the terms of all documents, one after the other, and where those of an ordinal begin. */
-  #termIds = new Uint32Array(256);
-  #idsLength = 0;
-  #idsFrom = new Float64Array(64);
+  readonly #termIds = new NumberList();
+  readonly #idsFrom = new NumberList();
   #bytes = 0;
 
   constructor(definition: IndexDefinition) {
@@ -73,7 +74,7 @@ export class IndexContents {
   }
 
   get isFull(): boolean {
-    return this.ordinals >= MAX_ORDINALS;
+    return this.ordinals >= MAX_ORDINALS || this.#termIds.length >= MAX_TERM_IDS;
   }
 
   has(key: ByteString): boolean {
@@ -122,9 +123,9 @@ export class IndexContents {
     this.#makeRoom(ordinal);
     this.#keys.push(undefined);
     this.#isAlive[ordinal] = 0;
-    this.#idsFrom[ordinal] = this.#idsLength;
+    this.#idsFrom.push(this.#termIds.length);
     this.#bytes += DOCUMENT_BYTES + key.length;
-    const note = (id: number) => this.#noteTerm(id);
+    const note = (id: number) => this.#termIds.push(id);
     let work = 0;
     for (const [place, contents] of this.#fields.entries()) {
       const given = values[place];
@@ -150,7 +151,6 @@ export class IndexContents {
       work = 0;
       yield;
     }
-    this.#idsFrom[ordinal + 1] = this.#idsLength;
     yield* this.remove(key);
     this.#hashes[ordinal] = hash;
     this.#keys[ordinal] = key;
@@ -165,10 +165,10 @@ export class IndexContents {
     this.#keys[ordinal] = undefined;
     this.#isAlive[ordinal] = 0;
     this.#bytes -= key.length;
-    const from = this.#idsFrom[ordinal] as number;
-    const to = this.#idsFrom[ordinal + 1] as number;
+    const from = this.#idsFrom.at(ordinal);
+    const to = ordinal + 1 < this.#idsFrom.length ? this.#idsFrom.at(ordinal + 1) : this.#termIds.length;
     for (let at = from; at < to; at += 1) {
-      (this.#terms[this.#termIds[at] as number] as IndexTerm).documents -= 1;
+      (this.#terms[this.#termIds.at(at)] as IndexTerm).documents -= 1;
       if ((at - from) % SLICE_POSTINGS === SLICE_POSTINGS - 1) yield;
     }
     for (const contents of this.#fields) contents.forget(ordinal);
@@ -256,17 +256,22 @@ export class IndexContents {
       yield;
     }
     for (let ordinal = 0; ordinal < count; ordinal += 1) {
-      places[ordinal + 1] = (places[ordinal + 1] as number) + (places[ordinal] as number);
-      this.#idsFrom[ordinal + 1] = places[ordinal + 1] as number;
+      const from = places[ordinal] as number;
+      const to = from + (places[ordinal + 1] as number);
+      places[ordinal + 1] = to;
+      this.#idsFrom.push(from);
+      for (let at = from; at < to; at += 1) this.#termIds.push(0);
+      done += to - from + 1;
+      if (done < SLICE_POSTINGS) continue;
+      done = 0;
+      yield;
     }
-    this.#idsLength = places[count] as number;
-    this.#termIds = new Uint32Array(Math.max(256, Math.ceil(this.#idsLength * GROWTH)));
     for (const { postings, id } of this.#terms) {
       const { items, length } = postings;
       for (let at = 0; at < length; at += 1) {
         const ordinal = ordinalOf(items[at] as number);
         const place = places[ordinal] as number;
-        this.#termIds[place] = id;
+        this.#termIds.set(place, id);
         places[ordinal] = place + 1;
       }
       done += length + 8;
@@ -284,28 +289,15 @@ export class IndexContents {
     return new NumberField(field);
   }
 
-  #noteTerm(id: number): void {
-    if (this.#idsLength === this.#termIds.length) {
-      const larger = new Uint32Array(Math.ceil(this.#idsLength * GROWTH));
-      larger.set(this.#termIds);
-      this.#termIds = larger;
-    }
-    this.#termIds[this.#idsLength] = id;
-    this.#idsLength += 1;
-  }
-
   #makeRoom(ordinal: number): void {
-    if (ordinal + 2 < this.#idsFrom.length) return;
-    const length = Math.ceil((ordinal + 2) * GROWTH);
+    if (ordinal < this.#isAlive.length) return;
+    const length = Math.ceil((ordinal + 1) * GROWTH);
     const alive = new Uint8Array(length);
     alive.set(this.#isAlive);
     this.#isAlive = alive;
     const hashes = new Float64Array(length);
     hashes.set(this.#hashes);
     this.#hashes = hashes;
-    const from = new Float64Array(length);
-    from.set(this.#idsFrom);
-    this.#idsFrom = from;
   }
 }
 

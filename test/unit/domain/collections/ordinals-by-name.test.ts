@@ -151,4 +151,29 @@ describe('names and ids', () => {
       expect(largest).to.be.within(1, FIRST_NAMES);
     });
   }
+
+  it('of terms in a full-text index are in no array that grows with them (IXC3)', () => {
+    const plain = { isFast: true, isWhole: false, keepsForms: true, from: undefined };
+    const contents = new IndexContents({
+      source: 'HASH',
+      prefixes: [''],
+      stream: undefined,
+      language: 'english',
+      fields: [{ path: 't', type: 'TEXT', ...plain }],
+    });
+    const text = Array.from({ length: 60 }, (_, at) => `word${at}`).join(' ');
+    const set = Uint32Array.prototype.set;
+    let largest = 0;
+    Uint32Array.prototype.set = function (source, at) {
+      largest = Math.max(largest, source.length);
+      set.call(this, source, at);
+    };
+    try {
+      for (let at = 0; at < 5000; at += 1) inOneStep(contents.put(`e${at}`, [[text]]));
+    } finally {
+      Uint32Array.prototype.set = set;
+    }
+    // The 300,000 terms are in chunks of 65,536.
+    expect(largest).to.be.within(1, 65_536);
+  });
 });

@@ -7,8 +7,7 @@
  *  RST2 reads return a copy; only a woken message may be changed
  */
 import { assert, type MessageId } from '../../../../kernel/index.js';
-import { RecordIndex } from '../../../collections/index.js';
-import { NumberList } from '../../collections/number-list.js';
+import { NumberList, RecordIndex } from '../../../collections/index.js';
 import { type RecordPage, RecordPages } from '../../collections/record-pages.js';
 import type { SharedEnvelope } from './envelopes.js';
 import { Message, WAITING } from './message.js';

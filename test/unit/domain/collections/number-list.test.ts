@@ -1,6 +1,6 @@
 /** Lists of numbers outside of the heap. */
 import { expect } from 'chai';
-import { NumberList } from '../../../../src/domain/queue/collections/number-list.js';
+import { NumberList } from '../../../../src/domain/collections/index.js';
 
 /** More than two chunks. */
 const MANY = 150_000;
