@@ -41,7 +41,7 @@ export const clusterReplay: Bench = {
         const { ranMs, replayMs } = await takeovers(stand, shard, progress);
         const value = ((ranMs - empty.ranMs) * 1000) / entries;
         figures.push(
-          { name: `replay of ${entries} at a takeover, processor`, value, unit: 'µs/entry', target: atMost(50) },
+          { name: `replay of ${entries} at a takeover, processor`, value, unit: 'µs/entry', target: atMost(25) },
           { name: '  from the claim until it is replayed', value: replayMs, unit: 'ms' },
         );
       }

@@ -104,7 +104,9 @@ export class ControlPlane implements ShardPlane<ControlWork> {
         if (partition !== undefined) await this.ports.loadPartition(partition, this.#fold);
         continue;
       }
-      for (const { effects } of entrySections(step.read.entry)) this.#fold.apply(effects);
+      for (const { entry } of step.reads) {
+        for (const { effects } of entrySections(entry)) this.#fold.apply(effects);
+      }
     }
   }
 }

@@ -48,11 +48,13 @@ async function foldOf(
       }
       continue;
     }
-    for (const section of entrySections(step.read.entry)) {
-      if (section.partition !== partition) continue;
-      for (const _ of fold.applyInSlices(section.effects)) if (budget.isSpent) await budget.yield();
+    for (const { entry } of step.reads) {
+      for (const section of entrySections(entry)) {
+        if (section.partition !== partition) continue;
+        for (const _ of fold.applyInSlices(section.effects)) if (budget.isSpent) await budget.yield();
+      }
+      if (budget.isSpent) await budget.yield();
     }
-    if (budget.isSpent) await budget.yield();
   }
   return fold;
 }

@@ -76,18 +76,19 @@ export class ResidentPartitions {
         if (step.manifest !== undefined) this.adoptManifest(step.manifest);
         continue;
       }
-      const { entry, position } = step.read;
-      for (const section of entrySections(entry)) {
-        const owned = this.getOrCreate(section.partition);
-        if (owned.fold === undefined) await this.#restoreOwned(owned);
-        for (const _ of (owned.fold as KvFold).applyInSlices(section.effects)) {
-          if (yieldBudget.isSpent) await yieldBudget.yield();
+      for (const { entry, position } of step.reads) {
+        for (const section of entrySections(entry)) {
+          const owned = this.getOrCreate(section.partition);
+          if (owned.fold === undefined) await this.#restoreOwned(owned);
+          for (const _ of (owned.fold as KvFold).applyInSlices(section.effects)) {
+            if (yieldBudget.isSpent) await yieldBudget.yield();
+          }
+          owned.sectionIndex = section.index;
+          owned.latestToken = `${position}-0`;
         }
-        owned.sectionIndex = section.index;
-        owned.latestToken = `${position}-0`;
+        // Small entries are not sliced, and thousands of them may be read without a pause.
+        if (yieldBudget.isSpent) await yieldBudget.yield();
       }
-      // Small entries are not sliced, and thousands of them may be read without a pause.
-      if (yieldBudget.isSpent) await yieldBudget.yield();
     }
     for (const owned of this) {
       const hasPending = (owned.snapshot?.pending ?? 0) > 0;

@@ -301,9 +301,10 @@ export class QueuePlane implements ShardPlane<QueueWork> {
         }
         continue;
       }
-      const { entry, position } = step.read;
-      nowMs = Math.max(nowMs, entry.clockMs);
-      await this.#replay(entrySections(entry), position);
+      for (const { entry, position } of step.reads) {
+        nowMs = Math.max(nowMs, entry.clockMs);
+        await this.#replay(entrySections(entry), position);
+      }
     }
     for (const queue of this.queues()) {
       for (const _ of queue.fold.engine.prepare(nowMs)) if (this.#yieldBudget.isSpent) await this.#yieldBudget.yield();

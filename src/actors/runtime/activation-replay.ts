@@ -2,6 +2,7 @@
  * The replay of one activation: it rebuilds the plane from the newest snapshot and the later entries, after the claim
  * or, where the present owner is followed, mostly before it.
  */
+import type { ReadEntry } from '../../codec/envelope/index.js';
 import type { ChainHead } from '../../journal/index.js';
 import { MillraceError, type ShardName } from '../../kernel/index.js';
 import type { ActorPorts, Grant } from './activation.js';
@@ -72,15 +73,18 @@ export class ActivationReplay {
         this.#coveredNumber = step.manifest?.head.number ?? 0;
         this.#noteToRead();
       } else {
-        const { entry, totalBytes } = step.read;
-        this.counts.entries += 1;
-        this.counts.bytes += totalBytes;
-        if (this.#claim !== undefined) this.counts.afterClaim += 1;
-        this.time.follow(entry.clockMs);
-        if (entry.body.kind === 'batch') this.memory.add(entry.body.commandIds, entry.clockMs);
+        for (const read of step.reads) this.#note(read);
       }
       yield step;
     }
+  }
+
+  #note({ entry, totalBytes }: ReadEntry): void {
+    this.counts.entries += 1;
+    this.counts.bytes += totalBytes;
+    if (this.#claim !== undefined) this.counts.afterClaim += 1;
+    this.time.follow(entry.clockMs);
+    if (entry.body.kind === 'batch') this.memory.add(entry.body.commandIds, entry.clockMs);
   }
 
   #noteToRead(): void {

@@ -9,7 +9,7 @@ import type { RecoveryStep } from './work.js';
 
 export interface Recovery {
   /**
-   * A manifest step first (possibly without one), then every later entry, the claim last; each checked against the
+   * A manifest step first (possibly without one), then every later entry, some in each step, the claim last; each checked against the
    * chain.
    */
   readonly steps: AsyncIterable<RecoveryStep>;

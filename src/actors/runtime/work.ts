@@ -142,4 +142,5 @@ export type RecoveryStep =
       readonly manifest: Manifest | undefined;
       readonly recentCommandIds: readonly (readonly [CommandId, number])[];
     }
-  | { readonly kind: 'entry'; readonly read: ReadEntry };
+  /** Some entries, in order. */
+  | { readonly kind: 'entries'; readonly reads: readonly ReadEntry[] };

@@ -84,9 +84,13 @@ export class JetStreamJournal implements Journal {
     return found?.data;
   }
 
-  async *read(shard: ShardName, from: number, to: number): AsyncGenerator<StoredMessage> {
+  read(shard: ShardName, from: number, to: number): AsyncGenerator<StoredMessage> {
+    return to - from < FEW_MESSAGES ? this.#readFew(shard, from, to) : this.#readByConsumer(shard, from, to);
+  }
+
+  async *#readFew(shard: ShardName, from: number, to: number): AsyncGenerator<StoredMessage> {
     let next = from;
-    for (; to - from < FEW_MESSAGES && next <= to; next += 1) {
+    for (; next <= to; next += 1) {
       const message = await this.#fromLeader(shard, next);
       if (message === undefined) break;
       yield message;

@@ -7,7 +7,7 @@ import { ProcessCompactor } from '../../../src/adapters/node/index.js';
 import type { CompactorTask } from '../../../src/composition/thread-tasks.js';
 import { DEFAULT_COMPACTION_LIMITS, recover, SnapshotStore, verifyShard } from '../../../src/journal/index.js';
 import { isMillraceError, type ShardName } from '../../../src/kernel/index.js';
-import type { ManifestPartition } from '../../../src/protocol/index.js';
+import { entrySections, type ManifestPartition } from '../../../src/protocol/index.js';
 import { KEEP_NOTHING } from '../../spec/journal/journal-stand.js';
 import { ALPHA, BETA, CLUSTER, ShardHistory, silentLog } from '../../spec/journal/shard-history.js';
 import { JetStreamStand } from '../../support/jetstream-stand.js';
@@ -69,8 +69,8 @@ describe('the compactor in its own process, on JetStream', function () {
       head,
     ).steps) {
       if (step.kind === 'manifest') await apply(step.manifest?.partitions.find(({ name }) => name === ALPHA));
-      else if (step.read.entry.body.kind === 'batch') {
-        for (const { partition, effects } of step.read.entry.body.sections)
+      else {
+        for (const { partition, effects } of step.reads.flatMap(({ entry }) => entrySections(entry)))
           if (partition === ALPHA) fold.apply(effects);
       }
     }

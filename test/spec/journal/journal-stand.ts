@@ -9,7 +9,7 @@ import {
 } from '../../../src/journal/index.js';
 import type { PartitionName } from '../../../src/kernel/index.js';
 import type { CompactionResult, Journal, ObjectStore } from '../../../src/ports/index.js';
-import type { ManifestPartition } from '../../../src/protocol/index.js';
+import { entrySections, type ManifestPartition } from '../../../src/protocol/index.js';
 import { ManualTime, MemoryJournal, MemoryObjectStore } from '../../support/memory/index.js';
 import { CLUSTER, SHARD, ShardHistory, silentLog } from './shard-history.js';
 
@@ -70,8 +70,9 @@ export class JournalStand {
     for await (const step of recover(ports, SHARD, this.history.head, this.history.head, avoid).steps) {
       if (step.kind === 'manifest') {
         for (const partition of step.manifest?.partitions ?? []) snapshots.set(partition.name, partition);
-      } else if (step.read.entry.body.kind === 'batch') {
-        for (const { partition, effects } of step.read.entry.body.sections) (await foldOf(partition)).apply(effects);
+      } else {
+        for (const { partition, effects } of step.reads.flatMap(({ entry }) => entrySections(entry)))
+          (await foldOf(partition)).apply(effects);
       }
     }
     for (const partition of snapshots.keys()) await foldOf(partition);

@@ -21,7 +21,9 @@ async function stepsOf(
 }
 
 const numbersOf = (steps: readonly RecoveredStep[]) =>
-  steps.map((step) => (step.kind === 'manifest' ? (step.manifest?.head.number ?? 'none') : step.read.entry.number));
+  steps.flatMap((step) =>
+    step.kind === 'manifest' ? [step.manifest?.head.number ?? 'none'] : step.reads.map(({ entry }) => entry.number),
+  );
 
 async function expectFailure(act: Promise<unknown>, code: ErrorCode): Promise<void> {
   try {
@@ -50,6 +52,16 @@ describe('journal: recovery', () => {
     const world = await world4();
     await world.history.claim();
     expect(numbersOf(await stepsOf(world))).to.deep.equal(['none', 1, 2, 3, 4]);
+  });
+
+  it('returns many entries in steps that are bounded in number and bytes', async () => {
+    const world = new JournalStand();
+    await world.history.claim();
+    for (let at = 0; at < 40; at += 1) await world.history.batch({ [ALPHA]: [`SET a ${at}`] });
+    for (let at = 0; at < 2; at += 1) await world.history.batch({ [ALPHA]: [`SET a ${'v'.repeat(300_000)}`] });
+    await world.history.claim();
+    const sizes = (await stepsOf(world)).flatMap((step) => (step.kind === 'entries' ? [step.reads.length] : []));
+    expect(sizes).to.deep.equal([32, 10, 1, 1]);
   });
 
   it('returns the newest snapshot, its command ids, and the later entries', async () => {
@@ -101,10 +113,10 @@ describe('journal: recovery', () => {
     const world = await world4();
     const vouched = world.history.head;
     await world.history.claim();
-    expect((await stepsOf(world, world.history.head, vouched)).length).to.equal(5);
+    expect(numbersOf(await stepsOf(world, world.history.head, vouched))).to.have.length(5);
     await world.compact();
     await world.history.claim();
-    expect((await stepsOf(world, world.history.head, vouched)).length).to.equal(2);
+    expect(numbersOf(await stepsOf(world, world.history.head, vouched))).to.have.length(2);
   });
 
   it('reports damage when the entry that the lease names is different or gone', async () => {

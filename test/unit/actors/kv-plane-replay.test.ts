@@ -10,6 +10,7 @@ import { timersOf } from '../../support/timers-of.js';
 
 const PARTITION = kvPartition('db-aaaaaaaaaaaaaaaa' as DatabaseId, 0);
 const ENTRIES = 1000;
+const ENTRIES_OF_A_STEP = 100;
 /** The time that each look at the clock below takes. */
 const MS_PER_LOOK = 0.01;
 
@@ -40,11 +41,15 @@ describe('the replay of a shard', () => {
 });
 
 async function* entriesOf(count: number): AsyncGenerator<unknown> {
+  let reads: unknown[] = [];
   for (let index = 1; index <= count; index += 1) {
     const effects = Buffer.from(encodeCommand(['SET', `key:${index}`, 'x']), 'latin1');
     const section = { partition: PARTITION, index, previousHash: new Uint8Array(32), effects };
     const entry = { clockMs: index, body: { kind: 'batch', commandIds: [], sections: [section] } };
-    yield { kind: 'entry', read: { entry, position: index, totalBytes: effects.length } };
+    reads.push({ entry, position: index, totalBytes: effects.length });
+    if (reads.length < ENTRIES_OF_A_STEP) continue;
+    yield { kind: 'entries', reads };
+    reads = [];
   }
 }
 

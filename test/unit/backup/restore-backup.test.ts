@@ -97,7 +97,9 @@ describe('backup: restore', () => {
     const ports = { journal: target.journal, objects: target.objects, log: silentLog };
     const recovered = recover(ports, shard, end, undefined);
     const kinds: string[] = [];
-    for await (const step of recovered.steps) kinds.push(step.kind === 'entry' ? step.read.entry.body.kind : step.kind);
+    for await (const step of recovered.steps) {
+      kinds.push(...(step.kind === 'entries' ? step.reads.map(({ entry }) => entry.body.kind) : [step.kind]));
+    }
     expect(kinds).to.deep.equal(['manifest', 'snapshot', 'claim', 'batch']);
     const link = new Map(recovered.links()).get(ALPHA);
     expect(link?.number).to.equal(3);
