@@ -1,14 +1,10 @@
 /** CLIENT PAUSE WRITE compared with real servers: which commands are held, and how many clients count as blocked. */
-import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { encodeCommand } from '../../src/codec/resp/index.js';
 import { eventually } from '../support/eventually.js';
-import { freePort } from '../support/free-port.js';
-import { REDIS_BINARIES, redisVersion } from '../support/redis-server.js';
+import { REDIS_BINARIES, redisVersion, startTcpRedis } from '../support/redis-server.js';
 import { PASSWORD, RawClient, RespEndpointHarness } from '../support/resp-endpoint.js';
+import { standOfAllTests } from '../support/stand-hooks.js';
 
 const LIBRARY = `#!lua name=lib
 redis.register_function('changes', function(keys) return redis.call('SET', keys[1], 'x') end)
@@ -59,32 +55,13 @@ for (const binary of Object.values(REDIS_BINARIES)) {
   if (version === undefined) continue;
   describe(`differential: CLIENT PAUSE WRITE at redis-server ${version}`, function () {
     this.timeout(30_000);
-    let face: RespEndpointHarness;
-    let port: number;
-    let stop: () => Promise<void>;
-    before(async () => {
-      face = await new RespEndpointHarness().start();
-      port = await freePort();
-      const directory = mkdtempSync(join(tmpdir(), 'millrace-pause-'));
-      const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', directory];
-      const server = spawn(binary, [...options, '--requirepass', PASSWORD], { stdio: 'ignore' });
-      const ended = new Promise((resolve) => server.once('exit', resolve));
-      stop = async () => {
-        server.kill('SIGKILL');
-        await ended;
-        rmSync(directory, { recursive: true, force: true });
-      };
-      await eventually(async () => (await RawClient.connect(port)).close());
-    });
-    after(async () => {
-      await stop?.();
-      await face?.stop();
-    });
+    const face = standOfAllTests(() => new RespEndpointHarness().start());
+    const redis = standOfAllTests(() => startTcpRedis(binary, PASSWORD));
 
     for (const said of SAID) {
       const title = said.map((words) => words.join(' ').replaceAll('\n', ' ').slice(0, 60)).join(', ');
       it(`holds the same commands: ${title}`, async () => {
-        const [ours, theirs] = [await isHeldUp(face.port, said), await isHeldUp(port, said)];
+        const [ours, theirs] = [await isHeldUp(face.port, said), await isHeldUp(redis.port, said)];
         expect(ours).to.deep.equal(theirs);
       });
     }

@@ -1,14 +1,9 @@
 /** The same bytes over a connection to the RESP face and to real servers: the answers of connections. */
-import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { encodeCommand } from '../../src/codec/resp/index.js';
-import { eventually } from '../support/eventually.js';
-import { freePort } from '../support/free-port.js';
-import { REDIS_BINARIES, redisVersion } from '../support/redis-server.js';
+import { REDIS_BINARIES, redisVersion, startTcpRedis } from '../support/redis-server.js';
 import { PASSWORD, RawClient, RespEndpointHarness } from '../support/resp-endpoint.js';
+import { standOfAllTests } from '../support/stand-hooks.js';
 
 /** Each is a connection of its own; a line is a command, or raw bytes behind `raw:`. */
 const CONVERSATIONS: readonly (readonly string[])[] = [
@@ -134,33 +129,14 @@ for (const [label, binary] of Object.entries(REDIS_BINARIES)) {
   if (version === undefined || label !== 'packaged') continue;
   describe(`differential: connections to redis-server ${version}`, function () {
     this.timeout(30_000);
-    let face: RespEndpointHarness;
-    let port: number;
-    let stop: () => Promise<void>;
-    before(async () => {
-      face = await new RespEndpointHarness().start();
-      port = await freePort();
-      const directory = mkdtempSync(join(tmpdir(), 'millrace-resp-'));
-      const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', directory];
-      const server = spawn(binary, [...options, '--requirepass', PASSWORD], { stdio: 'ignore' });
-      const ended = new Promise((resolve) => server.once('exit', resolve));
-      stop = async () => {
-        server.kill('SIGKILL');
-        await ended;
-        rmSync(directory, { recursive: true, force: true });
-      };
-      await eventually(async () => (await RawClient.connect(port)).close());
-    });
-    after(async () => {
-      await stop?.();
-      await face?.stop();
-    });
+    const face = standOfAllTests(() => new RespEndpointHarness().start());
+    const redis = standOfAllTests(() => startTcpRedis(binary, PASSWORD));
 
     for (const [name, conversations] of Object.entries({ RESP2: CONVERSATIONS, RESP3: IN_RESP3 })) {
       it(`answer alike in ${name}`, async () => {
         for (const lines of conversations) {
           const ours = await converse(face.port, lines, name === 'RESP3');
-          const theirs = await converse(port, lines, name === 'RESP3');
+          const theirs = await converse(redis.port, lines, name === 'RESP3');
           expect({ lines, said: ours }).to.deep.equal({ lines, said: theirs });
         }
       });

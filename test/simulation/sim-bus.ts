@@ -4,6 +4,7 @@
  */
 import { MillraceError } from '../../src/kernel/index.js';
 import type { Bus, ServedTopic, Subscription, Topic } from '../../src/ports/index.js';
+import { nameOf } from '../support/memory/memory-bus.js';
 import type { Faults } from './faults.js';
 import type { Scheduler } from './scheduler.js';
 import type { SeededRandom } from './seeded-random.js';
@@ -150,20 +151,4 @@ function travelled(error: unknown): MillraceError {
 
 function pair(a: string, b: string): string {
   return a < b ? `${a} ${b}` : `${b} ${a}`;
-}
-
-function nameOf(topic: Topic): string {
-  switch (topic.kind) {
-    case 'command':
-    case 'notice':
-      return `${topic.kind} ${topic.shard}`;
-    case 'edge':
-    case 'session':
-      return `${topic.kind} ${topic.session}`;
-    case 'heartbeat':
-    case 'query':
-    case 'access':
-    case 'search':
-      return topic.kind;
-  }
 }

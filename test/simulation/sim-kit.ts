@@ -21,6 +21,9 @@ export interface SimMember {
 
 const TIMES: SimJournalTimes = { appendTimeoutMs: 1500, readTimeoutMs: 1500, aliveEveryMs: 250 };
 
+/** The time after which a supervisor kills a process that does not stop. */
+const STOP_LIMIT_MS = 10_000;
+
 export class SimKit {
   readonly random: SeededRandom;
   readonly scheduler: Scheduler;
@@ -44,6 +47,19 @@ export class SimKit {
   /** Ends all faults, so that unknown outcomes can be resolved. */
   endFaults(): void {
     this.current = NO_FAULTS;
+  }
+
+  /** Stops a process in order. A supervisor kills it if it does not stop. */
+  stop(process: SimProcess, stop: () => Promise<unknown>): void {
+    const { scheduler } = this;
+    scheduler.at(scheduler.nowMs, process, 'message', 'told to stop', () => {
+      scheduler.trace.note(process.name, 'stops');
+      const exit = () => {
+        if (!process.isCrashed) process.crash();
+      };
+      scheduler.at(scheduler.nowMs + STOP_LIMIT_MS, undefined, 'timer', 'supervisor', exit);
+      stop().then(exit, exit);
+    });
   }
 
   addMember(name: string, onLog?: (level: string, event: string, fields: LogFields) => void): SimMember {

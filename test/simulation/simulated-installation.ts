@@ -39,8 +39,6 @@ const REST_MS = 15_000;
 const SHARD_COUNT = 2;
 const PLACE_COUNT = 6;
 const RESTART_AFTER_MS = { low: 200, high: 6000 };
-/** The time after which a supervisor kills a process that does not stop. */
-const STOP_LIMIT_MS = 10_000;
 
 export class SimulatedInstallation {
   readonly kit: SimKit;
@@ -169,16 +167,7 @@ export class SimulatedInstallation {
 
   private leave(node: SimNode | undefined): void {
     if (node === undefined) return;
-    const { scheduler } = this.kit;
-    const { process } = node.member;
-    scheduler.at(scheduler.nowMs, process, 'message', 'told to stop', () => {
-      scheduler.trace.note(process.name, 'stops');
-      const exit = () => {
-        if (!process.isCrashed) process.crash();
-      };
-      scheduler.at(scheduler.nowMs + STOP_LIMIT_MS, undefined, 'timer', 'supervisor', exit);
-      node.stop().then(exit, exit);
-    });
+    this.kit.stop(node.member.process, () => node.stop());
     this.replace(node);
   }
 

@@ -41,7 +41,6 @@ const REST_MS = 12_000;
 const LOOK_EVERY_MS = 500;
 const SHARDS = ['QUEUE_0', 'QUEUE_1'] as ShardName[];
 const RESTART_AFTER_MS = { low: 200, high: 6000 };
-const STOP_LIMIT_MS = 10_000;
 const OUTAGE_MS = { low: 60_000, high: 300_000 };
 const INTAKE_TIMEOUT_MS = 1500;
 /**
@@ -272,16 +271,7 @@ export class SimulatedQueues {
 
   private leave(node: QueueNode | undefined): void {
     if (node === undefined) return;
-    const { scheduler } = this.kit;
-    const { process } = node.member;
-    scheduler.at(scheduler.nowMs, process, 'message', 'told to stop', () => {
-      scheduler.trace.note(process.name, 'stops');
-      const exit = () => {
-        if (!process.isCrashed) process.crash();
-      };
-      scheduler.at(scheduler.nowMs + STOP_LIMIT_MS, undefined, 'timer', 'supervisor', exit);
-      node.stop().then(exit, exit);
-    });
+    this.kit.stop(node.member.process, () => node.stop());
     this.replace(node);
   }
 

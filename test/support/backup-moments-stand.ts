@@ -21,11 +21,11 @@ import type { Backup, Database } from '../../src/domain/control/index.js';
 import type { KeepRequest, KeptState } from '../../src/journal/backup/index.js';
 import type { AccountId, BackupId } from '../../src/kernel/index.js';
 import type { KvGateway } from '../../src/ports/index.js';
-import { silentLog } from '../spec/journal/shard-history.js';
 import { eventually } from './eventually.js';
 import { MillraceCluster, type NatsFacts, startPlainNats } from './millrace-cluster.js';
 import { type Environment, endEverything, type MillraceProcess } from './millrace-process.js';
 import { realTime } from './real-time.js';
+import { silentLog } from './silent-log.js';
 
 export class MomentsStand {
   private constructor(

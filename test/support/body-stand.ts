@@ -4,9 +4,10 @@ import { BodyReader, type BodyReaderLimits, type CompactionLimits, compactShard 
 import type { PartitionName } from '../../src/kernel/index.js';
 import type { Clock, CompactionResult, Journal, ObjectStore } from '../../src/ports/index.js';
 import type { BodySegmentRef, Manifest } from '../../src/protocol/index.js';
-import { CLUSTER, ShardHistory, silentLog } from '../spec/journal/shard-history.js';
+import { CLUSTER, ShardHistory } from '../spec/journal/shard-history.js';
 import { BodyFold, bodiesPut } from './body-fold.js';
 import { realTime } from './real-time.js';
+import { silentLog } from './silent-log.js';
 
 export const QUEUE = 'queue:ac-aaaaaaaaaaaaaaaa' as PartitionName;
 

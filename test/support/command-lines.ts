@@ -4,27 +4,32 @@ import { questionOf } from '../../src/cli/journal-question.js';
 import { commandTree, type RunVerbs } from '../../src/cli/lines/tree.js';
 import { type Output, type RunVerb, runLine } from '../../src/cli/parser.js';
 
-const nobody: RunVerb = async (verb) => {
-  throw new Error(`${verb} is not what this test is about`);
+const unexpected: RunVerb = async (verb) => {
+  throw new Error(`an unexpected call of ${verb}`);
 };
-const NOTHING: RunVerbs = {
-  process: nobody,
-  data: nobody,
-  db: nobody,
-  account: nobody,
-  journal: nobody,
-  branch: nobody,
-  role: nobody,
-  usage: nobody,
-  vectors: nobody,
-  backup: nobody,
-  encryption: nobody,
-  cluster: nobody,
+const UNEXPECTED: RunVerbs = {
+  process: unexpected,
+  data: unexpected,
+  db: unexpected,
+  account: unexpected,
+  journal: unexpected,
+  branch: unexpected,
+  role: unexpected,
+  usage: unexpected,
+  vectors: unexpected,
+  backup: unexpected,
+  encryption: unexpected,
+  cluster: unexpected,
 };
+
+/** The program's commands, with handlers that fail where the test gives none. */
+export function treeOf(runs: Partial<RunVerbs> = {}): ReturnType<typeof commandTree> {
+  return commandTree({ ...UNEXPECTED, ...runs });
+}
 
 /** @returns the exit code */
 export function runTyped(argv: readonly string[], runs: Partial<RunVerbs>, output: Output): Promise<number> {
-  return runLine(commandTree({ ...NOTHING, ...runs }), argv, output);
+  return runLine(treeOf(runs), argv, output);
 }
 
 /** As `runTyped`, also with the output. */

@@ -28,12 +28,13 @@ import type { DatabaseId, SessionId } from '../../src/kernel/index.js';
 import { ReadModels, StatisticsModel } from '../../src/projections/index.js';
 import { MeterTrimmer } from '../../src/projections/stats/meter-trimmer.js';
 import { METER_SHARD, queuePartition } from '../../src/protocol/index.js';
-import { ShardHistory, silentLog } from '../spec/journal/shard-history.js';
+import { ShardHistory } from '../spec/journal/shard-history.js';
 import { kvRow } from '../unit/projections/stats/stats-stand.js';
 import { eventually } from './eventually.js';
 import { ACCOUNT, ANYTHING, accepted, bodyOf, delivered, failed, QUEUE_SHARD, started } from './message-log-stand.js';
 import { findNatsServer, natsServerVersion } from './nats-server.js';
 import { realTime } from './real-time.js';
+import { silentLog } from './silent-log.js';
 
 const MIDNIGHT = Date.UTC(2026, 8, 21);
 const HOUR_MS = 3_600_000;

@@ -9,9 +9,7 @@ import {
 import type { ReadEntry } from '../../src/codec/envelope/index.js';
 import { Chain, readEntries, verifyShard } from '../../src/journal/index.js';
 import type { ShardName } from '../../src/kernel/index.js';
-import type { Log } from '../../src/ports/index.js';
-
-const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => silent };
+import { silentLog } from './silent-log.js';
 
 export interface JournalReader {
   /** All stored entries. @throws JOURNAL_DAMAGED if the chain does not verify */
@@ -35,7 +33,7 @@ export async function openJournalReader(options: NatsOptions, prefix = ''): Prom
       return entries;
     },
     async findings(shard) {
-      const { findings } = await verifyShard({ journal, objects, log: silent }, shard as ShardName);
+      const { findings } = await verifyShard({ journal, objects, log: silentLog }, shard as ShardName);
       return findings.map(({ reason, position }) => `${shard} at ${position}: ${reason}`);
     },
     close: () => connections.close(),

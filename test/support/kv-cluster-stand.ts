@@ -19,21 +19,21 @@ import {
 } from '../../src/actors/runtime/index.js';
 import type { Place } from '../../src/codec/leases/index.js';
 import { KvEngine, type Reply } from '../../src/domain/kv/index.js';
-import { DefiniteAppender, recover, recoverFollowing } from '../../src/journal/index.js';
 import { type DatabaseId, MillraceError, type Random, type ShardName } from '../../src/kernel/index.js';
-import { type BootTime, type Clock, type KvGateway, type LeaseStore, type Log, ROOMY } from '../../src/ports/index.js';
+import { type BootTime, type Clock, type KvGateway, type LeaseStore, ROOMY } from '../../src/ports/index.js';
 import { kvPartition, type Plane } from '../../src/protocol/index.js';
+import { actorPorts } from './actor-ports.js';
 import { LIMITS } from './kv-shard-stand.js';
 import { ManualTime, MemoryJournal, MemoryLeaseStore, MemoryNetwork, MemoryObjectStore } from './memory/index.js';
 import { NO_LISTENERS } from './no-listeners.js';
 import { NO_METRICS } from './no-metrics.js';
+import { silentLog } from './silent-log.js';
 
 const DATABASE = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;
 export const SHARD = 'KV_0' as ShardName;
 export const TIMES = { heartbeatMs: 500, renewMs: 1000, readLeaseMs: 2000, takeoverMs: 3000, marginMs: 250 };
 export const MAX_SKEW_MS = 2000;
 const NO_BOOT_TIME: BootTime = { bootId: undefined, sinceBootMs: () => undefined };
-const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => SILENT };
 
 export class KvClusterStand {
   readonly time = new ManualTime();
@@ -103,20 +103,20 @@ export class KvProcess {
     this.clock = new GuardedClock(machine, NO_BOOT_TIME, { jumpMs: 500, maxSkewMs: MAX_SKEW_MS });
     const { clock } = this;
     this.clocks = new ClockWatch(
-      { clock, boot: NO_BOOT_TIME, leases, log: SILENT },
+      { clock, boot: NO_BOOT_TIME, leases, log: silentLog },
       { maxSkewMs: MAX_SKEW_MS, takeoverMs: TIMES.takeoverMs, isAlone: false, trustsMachine: false },
       this.membership,
     );
     const { clocks } = this;
     this.session = new Session(
-      { leases, clock, clocks, timers: time, random, log: SILENT },
+      { leases, clock, clocks, timers: time, random, log: silentLog },
       TIMES,
       this.membership,
       planes,
       place,
     );
     this.host = new ShardHost<KvWork>(
-      { journal, leases, clock, timers: time, log: SILENT, metrics: NO_METRICS },
+      { journal, leases, clock, timers: time, log: silentLog, metrics: NO_METRICS },
       {
         ...TIMES,
         lookEveryMs: 250,
@@ -211,7 +211,7 @@ export class KvProcess {
       {
         clock,
         timers: time,
-        log: SILENT,
+        log: silentLog,
         storage: ROOMY,
         ...NO_LISTENERS,
         createFold: () => new KvFold(new KvEngine(random, facts)),
@@ -220,17 +220,7 @@ export class KvProcess {
       { expiryKeysPerTick: 100, expiryEveryMs: 100, passivateAfterMs: 600_000 },
     );
     const actor = new ShardActor<KvWork>(
-      {
-        journal,
-        appender: new DefiniteAppender(journal, time, { firstRetryMs: 20, maxRetryMs: 100 }),
-        clock,
-        timers: time,
-        random,
-        log: SILENT,
-        metrics: NO_METRICS,
-        recover: (shard, claim, highWater) => recover({ journal, objects, log: SILENT }, shard, claim, highWater),
-        follow: (shard, coming) => recoverFollowing({ journal, objects, log: SILENT }, shard, coming),
-      },
+      actorPorts(journal, objects, time, { clock, random }),
       LIMITS,
       activation,
       plane,

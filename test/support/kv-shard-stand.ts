@@ -3,26 +3,18 @@ import { KvFold, KvPlane, KvWork, type OutboxParts, replayFold } from '../../src
 import { type Activation, type ActorLimits, ShardActor } from '../../src/actors/runtime/index.js';
 import { KvEngine, type Permissions, type Reply } from '../../src/domain/kv/index.js';
 import { loadKept } from '../../src/journal/backup/index.js';
-import {
-  type ChainHead,
-  compactShard,
-  DefiniteAppender,
-  recover,
-  recoverFollowing,
-  SnapshotStore,
-} from '../../src/journal/index.js';
+import { type ChainHead, compactShard, recover, SnapshotStore } from '../../src/journal/index.js';
 import type { CommandId, DatabaseId, PartitionName, SessionId, ShardName } from '../../src/kernel/index.js';
-import { type CompactionResult, type DataLimits, type Log, NO_DATA_LIMITS } from '../../src/ports/index.js';
+import { type CompactionResult, type DataLimits, NO_DATA_LIMITS } from '../../src/ports/index.js';
 import type { KvEvent, KvMode, KvRequest } from '../../src/protocol/index.js';
+import { actorPorts } from './actor-ports.js';
 import { HeldJournal } from './held-journal.js';
 import { ManualTime, MemoryObjectStore } from './memory/index.js';
-import { NO_METRICS } from './no-metrics.js';
 import { processorMicros } from './processor-time.js';
+import { silentLog } from './silent-log.js';
 
 export const SHARD = 'KV_0' as ShardName;
 const DATABASE = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;
-
-const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => SILENT };
 
 export const LIMITS: ActorLimits = {
   mailbox: { maxWorks: 100, maxBytes: 1_000_000, quantum: 65_536 },
@@ -49,7 +41,7 @@ export class KvShardStand {
   readonly actors: ShardActor<KvWork>[] = [];
   /** The planes of the actors, in the same order. */
   readonly planes: KvPlane[] = [];
-  readonly snapshots = new SnapshotStore(this.objects, SILENT);
+  readonly snapshots = new SnapshotStore(this.objects, silentLog);
   mayAnswerReads = true;
   readonly storage = { full: false, isFull: () => this.storage.full };
   /** Limits in real time, short so that tests do not wait for seconds. */
@@ -84,7 +76,7 @@ export class KvShardStand {
       {
         clock: time,
         timers: time,
-        log: SILENT,
+        log: silentLog,
         storage: this.storage,
         onReady: () => actor.resume(),
         onFailure: (error) => actor.fail(error),
@@ -95,7 +87,7 @@ export class KvShardStand {
         deliver: (edge, partition, events) => this.deliveries.push({ edge, partition, events }),
         history: () => {
           const head = actor.head as ChainHead;
-          return recover({ journal, objects, log: SILENT }, SHARD, head, undefined).steps;
+          return recover({ journal, objects, log: silentLog }, SHARD, head, undefined).steps;
         },
         createFold: (audience) => new KvFold(new KvEngine(random, facts, audience)),
         loadPartition: async (partition, fold) => {
@@ -103,24 +95,14 @@ export class KvShardStand {
         },
         loadKept: async (manifest, fold, maxBytes) => {
           await this.keptGate;
-          return loadKept({ objects, log: SILENT }, manifest, fold, maxBytes, async () => undefined);
+          return loadKept({ objects, log: silentLog }, manifest, fold, maxBytes, async () => undefined);
         },
       },
       { expiryKeysPerTick: 100, expiryEveryMs: 100, passivateAfterMs: 600_000 },
     );
     this.epoch += 1;
     const actor: ShardActor<KvWork> = new ShardActor<KvWork>(
-      {
-        journal,
-        appender: new DefiniteAppender(journal, time, { firstRetryMs: 20, maxRetryMs: 100 }),
-        clock: time,
-        timers: time,
-        random,
-        log: SILENT,
-        metrics: NO_METRICS,
-        recover: (shard, claim, highWater) => recover({ journal, objects, log: SILENT }, shard, claim, highWater),
-        follow: (shard, coming) => recoverFollowing({ journal, objects, log: SILENT }, shard, coming),
-      },
+      actorPorts(journal, objects, time, { clock: time, random }),
       limits,
       {
         shard: SHARD,
@@ -184,7 +166,7 @@ export class KvShardStand {
   /** Makes a snapshot of all stored entries, as the compactor does while the actor runs. */
   async compact(actor: ShardActor<KvWork>): Promise<CompactionResult> {
     const { journal, objects, time } = this;
-    const ports = { journal, objects, clock: time, log: SILENT };
+    const ports = { journal, objects, clock: time, log: silentLog };
     const upToPosition = actor.head?.position ?? 0;
     return compactShard(ports, { shard: SHARD, clusterId: 'cluster', upToPosition }, () => replayFold());
   }

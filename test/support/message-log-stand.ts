@@ -16,11 +16,12 @@ import type { AccountId, DlqId, MessageId, ShardName } from '../../src/kernel/in
 import type { LogQuery, Timer } from '../../src/ports/index.js';
 import { type ReadModelOptions, ReadModels } from '../../src/projections/index.js';
 import { queuePartition } from '../../src/protocol/index.js';
-import { CLUSTER, ShardHistory, silentLog } from '../spec/journal/shard-history.js';
+import { CLUSTER, ShardHistory } from '../spec/journal/shard-history.js';
 import { eventually } from './eventually.js';
 import { MemoryJournal, MemoryObjectStore } from './memory/index.js';
 import { PLAIN_DELIVERY, PLAIN_ENVELOPE as SENT_ENVELOPE } from './plain-delivery.js';
 import { RealTime, realTime } from './real-time.js';
+import { silentLog } from './silent-log.js';
 
 export const QUEUE_SHARD = 'QUEUE_0' as ShardName;
 export const ACCOUNT = 'ac-aaaaaaaaaaaaaaaa' as AccountId;

@@ -24,30 +24,20 @@ import {
   type QueueEvent,
   type QueueReply,
 } from '../../src/domain/queue/index.js';
-import {
-  BodyReader,
-  chainAfter,
-  compactShard,
-  DefiniteAppender,
-  readEntries,
-  recover,
-  recoverFollowing,
-  SnapshotStore,
-} from '../../src/journal/index.js';
+import { BodyReader, chainAfter, compactShard, readEntries, SnapshotStore } from '../../src/journal/index.js';
 import type { AccountId, CommandId, MessageId, ShardName } from '../../src/kernel/index.js';
-import { type CompactionResult, type Log, UNWATCHED } from '../../src/ports/index.js';
+import { type CompactionResult, UNWATCHED } from '../../src/ports/index.js';
+import { actorPorts } from './actor-ports.js';
 import { HeldJournal } from './held-journal.js';
 import { MemoryLog } from './kv-endpoint.js';
 import { ManualTime, MemoryObjectStore } from './memory/index.js';
-import { NO_METRICS } from './no-metrics.js';
 import { PLAIN_DELIVERY } from './plain-delivery.js';
 import { ScriptedHttp } from './scripted-http.js';
+import { silentLog } from './silent-log.js';
 
 export const QUEUE_SHARD = 'QUEUE_0' as ShardName;
 export const ACCOUNT = 'ac-aaaaaaaaaaaaaaaa' as AccountId;
 export const OTHER_ACCOUNT = 'ac-bbbbbbbbbbbbbbbb' as AccountId;
-
-const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => SILENT };
 
 /** The rounds of the event loop that an outcome, its entry and the following call need. */
 const SETTLE_ROUNDS = 4;
@@ -139,8 +129,8 @@ export class QueueShardStand {
   activate(limits: Partial<QueuePlaneLimits> = {}, overrides: Partial<Activation> = {}): ShardActor<QueueWork> {
     const { time, journal, objects, http } = this;
     const random = { bytes: (count: number) => Uint8Array.from({ length: count }, () => this.epoch), float: () => 0.5 };
-    const snapshots = new SnapshotStore(objects, SILENT);
-    const reader = new BodyReader({ journal, objects, timers: time, log: SILENT }, carriedBodies);
+    const snapshots = new SnapshotStore(objects, silentLog);
+    const reader = new BodyReader({ journal, objects, timers: time, log: silentLog }, carriedBodies);
     const memory = new BodyMemory(this.bodyMemoryBytes);
     const held = this.#heldMessages(memory);
     const performer = new Performer({
@@ -151,7 +141,7 @@ export class QueueShardStand {
       headers: new DeliveredHeaders({ alias: undefined, region: undefined }),
       clock: time,
       timers: time,
-      log: SILENT,
+      log: silentLog,
       metrics: UNWATCHED,
       submit: (work) => actor.submit(work),
     });
@@ -159,7 +149,7 @@ export class QueueShardStand {
       {
         clock: time,
         timers: time,
-        log: SILENT,
+        log: silentLog,
         storage: this.storage,
         accounts: { termsOf: (account) => this.accounts.get(account) },
         room: this.room,
@@ -176,17 +166,7 @@ export class QueueShardStand {
     );
     this.epoch += 1;
     const actor: ShardActor<QueueWork> = new ShardActor<QueueWork>(
-      {
-        journal,
-        appender: new DefiniteAppender(journal, time, { firstRetryMs: 20, maxRetryMs: 100 }),
-        clock: time,
-        timers: time,
-        random,
-        log: SILENT,
-        metrics: NO_METRICS,
-        recover: (shard, claim, highWater) => recover({ journal, objects, log: SILENT }, shard, claim, highWater),
-        follow: (shard, coming) => recoverFollowing({ journal, objects, log: SILENT }, shard, coming),
-      },
+      actorPorts(journal, objects, time, { clock: time, random }),
       QUEUE_ACTOR_LIMITS,
       {
         shard: QUEUE_SHARD,
@@ -267,7 +247,7 @@ export class QueueShardStand {
   /** Makes a snapshot of all stored entries, as the compactor does while the actor runs. */
   async compact(actor: ShardActor<QueueWork>): Promise<CompactionResult> {
     const { journal, objects, time } = this;
-    const ports = { journal, objects, clock: time, log: SILENT };
+    const ports = { journal, objects, clock: time, log: silentLog };
     const upToPosition = actor.head?.position ?? 0;
     return compactShard(
       ports,

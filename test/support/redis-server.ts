@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from './eventually.js';
+import { freePort } from './free-port.js';
 import { RespClient } from './resp-client.js';
 
 export interface RedisServer {
@@ -49,6 +50,28 @@ export async function startRedis(binary: string, options: readonly string[] = []
     socket,
     stop: async () => {
       client.close();
+      await ended(child);
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface TcpRedisServer {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+/** A server on a TCP port with a password. */
+export async function startTcpRedis(binary: string, password: string): Promise<TcpRedisServer> {
+  const port = await freePort();
+  const directory = mkdtempSync(join(tmpdir(), 'millrace-redis-'));
+  const address = ['--port', String(port), '--bind', '127.0.0.1', '--requirepass', password];
+  const child = spawn(binary, [...address, '--save', '', '--dir', directory], { stdio: 'ignore' });
+  const client = await eventually(() => RespClient.connect({ port, host: '127.0.0.1' }));
+  client.close();
+  return {
+    port,
+    stop: async () => {
       await ended(child);
       rmSync(directory, { recursive: true, force: true });
     },

@@ -4,8 +4,9 @@ import { SnapshotStore } from '../../src/journal/index.js';
 import type { LoggedRun, LoggedStep, RunEvent, RunEventQuery, RunQuery, StepGroup } from '../../src/ports/index.js';
 import type { ReadModelOptions, ReadModels } from '../../src/projections/index.js';
 import { queuePartition } from '../../src/protocol/index.js';
-import { CLUSTER, silentLog } from '../spec/journal/shard-history.js';
+import { CLUSTER } from '../spec/journal/shard-history.js';
 import { ACCOUNT, MessageLogStand, QUEUE_SHARD } from './message-log-stand.js';
+import { silentLog } from './silent-log.js';
 import { WorkflowSpec } from './workflow-spec.js';
 
 export const ALL_RUNS: RunQuery = {

@@ -8,12 +8,13 @@ import type { Journal, ObjectStore } from '../../src/ports/index.js';
 import { SearchIndexes, type SearchIndexesOptions } from '../../src/projections/index.js';
 import { kvPartition } from '../../src/protocol/index.js';
 import { KEEP_NOTHING } from '../spec/journal/journal-stand.js';
-import { CLUSTER, SHARD, ShardHistory, silentLog } from '../spec/journal/shard-history.js';
+import { CLUSTER, SHARD, ShardHistory } from '../spec/journal/shard-history.js';
 import { eventually } from './eventually.js';
 import { MemoryJournal, MemoryObjectStore } from './memory/index.js';
 import { realTime } from './real-time.js';
 import { documentsKey, orderKey } from './search-keys.js';
 import { PLAIN_QUERY } from './search-stand.js';
+import { silentLog } from './silent-log.js';
 
 export const SHOP = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;
 export const LIBRARY = 'db-bbbbbbbbbbbbbbbb' as DatabaseId;

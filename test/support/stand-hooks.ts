@@ -1,4 +1,7 @@
 /** Stands that mocha starts before its tests and stops after them. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 /** A server, a process or a group of parts that tests use. */
 type Stoppable = { stop(): unknown } | { end(): unknown } | { close(): unknown };
@@ -41,4 +44,13 @@ function hooked<T extends Stoppable>(start: () => Promise<T>, begin: Hook, finis
     set: (_, name, value) => Reflect.set(present(), name, value),
     has: (_, name) => Reflect.has(present(), name),
   });
+}
+
+/** Creates an empty directory for each test, or one for all tests of the block. @returns an object with its path */
+export function directoryOf(tests: 'each test' | 'all tests'): { readonly path: string } {
+  const start = async () => {
+    const path = await mkdtemp(join(tmpdir(), 'millrace-test-'));
+    return { path, close: () => rm(path, { recursive: true, force: true }) };
+  };
+  return tests === 'each test' ? standOfEachTest(start) : standOfAllTests(start);
 }

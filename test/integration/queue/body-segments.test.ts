@@ -6,9 +6,9 @@ import { expect } from 'chai';
 import { type CompactionLimits, DEFAULT_COMPACTION_LIMITS, verifyShard } from '../../../src/journal/index.js';
 import type { ShardName } from '../../../src/kernel/index.js';
 import { KEEP_NOTHING } from '../../spec/journal/journal-stand.js';
-import { silentLog } from '../../spec/journal/shard-history.js';
 import { BodyStand } from '../../support/body-stand.js';
 import { JetStreamStand } from '../../support/jetstream-stand.js';
+import { silentLog } from '../../support/silent-log.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const PREFIX = 'bodies';

@@ -13,11 +13,12 @@ import { BodyReader, DEFAULT_COMPACTION_LIMITS, SnapshotStore } from '../../../s
 import type { MessageId, ShardName } from '../../../src/kernel/index.js';
 import type { Manifest, ManifestPartition } from '../../../src/protocol/index.js';
 import { KEEP_NOTHING } from '../../spec/journal/journal-stand.js';
-import { CLUSTER, ShardHistory, silentLog } from '../../spec/journal/shard-history.js';
+import { CLUSTER, ShardHistory } from '../../spec/journal/shard-history.js';
 import { QUEUE } from '../../support/body-stand.js';
 import { JetStreamStand } from '../../support/jetstream-stand.js';
 import { PLAIN_ENVELOPE } from '../../support/plain-delivery.js';
 import { realTime } from '../../support/real-time.js';
+import { silentLog } from '../../support/silent-log.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const PREFIX = 'queues';

@@ -7,11 +7,11 @@ import { declareStreams } from '../../../src/adapters/nats/streams.js';
 import { encodeIntakeRecord } from '../../../src/codec/queue/index.js';
 import type { QueueCommandOf } from '../../../src/domain/queue/index.js';
 import { UNWATCHED } from '../../../src/ports/index.js';
-import { silentLog } from '../../spec/journal/shard-history.js';
 import { eventually } from '../../support/eventually.js';
 import { type NatsServer, startNatsServer } from '../../support/nats-server.js';
 import { ACCOUNT, messageItem, QUEUE_SHARD } from '../../support/queue-shard-stand.js';
 import { realTime } from '../../support/real-time.js';
+import { silentLog } from '../../support/silent-log.js';
 
 const STREAM = 'kept_INTAKE_0';
 

@@ -16,11 +16,12 @@ import {
 } from '../../../src/projections/index.js';
 import { queuePartition } from '../../../src/protocol/index.js';
 import { askOverBus, ReadModelsClient } from '../../../src/query/index.js';
-import { CLUSTER, ShardHistory, silentLog } from '../../spec/journal/shard-history.js';
+import { CLUSTER, ShardHistory } from '../../spec/journal/shard-history.js';
 import { eventually } from '../../support/eventually.js';
 import { JetStreamStand } from '../../support/jetstream-stand.js';
 import { ACCOUNT, ANYTHING, accepted, delivered, QUEUE_SHARD, started, T0 } from '../../support/message-log-stand.js';
 import { realTime } from '../../support/real-time.js';
+import { silentLog } from '../../support/silent-log.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const PREFIX = 'readmodels';

@@ -5,7 +5,7 @@ import { encodeDocument } from '../../../src/domain/search/index.js';
 import { type DatabaseId, isMillraceError } from '../../../src/kernel/index.js';
 import { kvPartition } from '../../../src/protocol/index.js';
 import { askOverBus, SearchClient } from '../../../src/query/index.js';
-import { SHARD, ShardHistory, silentLog } from '../../spec/journal/shard-history.js';
+import { SHARD, ShardHistory } from '../../spec/journal/shard-history.js';
 import { eventually } from '../../support/eventually.js';
 import { JetStreamStand } from '../../support/jetstream-stand.js';
 import { realTime } from '../../support/real-time.js';
@@ -13,6 +13,7 @@ import { LIBRARY, SHOP } from '../../support/search-journal-stand.js';
 import { documentsKey } from '../../support/search-keys.js';
 import { PLAIN_QUERY } from '../../support/search-stand.js';
 import { type SearchThread, searchThread, sendIndexes } from '../../support/search-thread.js';
+import { silentLog } from '../../support/silent-log.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const PREFIX = 'search';

@@ -9,9 +9,10 @@ import { DEFAULT_COMPACTION_LIMITS, recover, SnapshotStore, verifyShard } from '
 import { isMillraceError, type ShardName } from '../../../src/kernel/index.js';
 import { entrySections, type ManifestPartition } from '../../../src/protocol/index.js';
 import { KEEP_NOTHING } from '../../spec/journal/journal-stand.js';
-import { ALPHA, BETA, CLUSTER, ShardHistory, silentLog } from '../../spec/journal/shard-history.js';
+import { ALPHA, BETA, CLUSTER, ShardHistory } from '../../spec/journal/shard-history.js';
 import { JetStreamStand } from '../../support/jetstream-stand.js';
 import { jobProcessesOf } from '../../support/job-processes.js';
+import { silentLog } from '../../support/silent-log.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
 const PREFIX = 'snapshots';

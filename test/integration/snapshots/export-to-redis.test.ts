@@ -9,12 +9,13 @@ import { KvFold } from '../../../src/actors/kv-shard/index.js';
 import { findCommand, KvEngine } from '../../../src/domain/kv/index.js';
 import type { ByteString } from '../../../src/kernel/index.js';
 import { JournalStand } from '../../spec/journal/journal-stand.js';
-import { ALPHA, SHARD, silentLog } from '../../spec/journal/shard-history.js';
+import { ALPHA, SHARD } from '../../spec/journal/shard-history.js';
 import { typedJournal } from '../../support/command-lines.js';
 import { eventually } from '../../support/eventually.js';
 import { missingProgram } from '../../support/installed.js';
 import { journalTools } from '../../support/journal-tools.js';
 import { RespClient } from '../../support/resp-client.js';
+import { silentLog } from '../../support/silent-log.js';
 
 const REDIS = '/usr/bin/redis-server';
 const BINARY: ByteString = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte)).join('');

@@ -7,7 +7,7 @@ import { keepStates } from '../../../src/journal/backup/index.js';
 import { type BackupId, MillraceError } from '../../../src/kernel/index.js';
 import { messagesOf, readable } from '../../support/kv-bench.js';
 import { KvShardStand, type Outcome, SHARD } from '../../support/kv-shard-stand.js';
-import { silentLog } from '../journal/shard-history.js';
+import { silentLog } from '../../support/silent-log.js';
 
 const URL = 'https://shop.example/mail';
 

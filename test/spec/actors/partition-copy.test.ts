@@ -17,17 +17,17 @@ import {
   type ShardName,
   type TriggerId,
 } from '../../../src/kernel/index.js';
-import type { KvGateway, Log } from '../../../src/ports/index.js';
+import type { KvGateway } from '../../../src/ports/index.js';
 import { type KvRequest, kvPartitions } from '../../../src/protocol/index.js';
 import { KvShardStand, type Outcome } from '../../support/kv-shard-stand.js';
 import { MemoryControl } from '../../support/memory-control.js';
+import { silentLog } from '../../support/silent-log.js';
 import { databaseCreated, db, INSTALLED } from '../control/given.js';
 import { keyTrigger } from '../control/management-given.js';
 
 const DATABASE = db('aaaaaaaaaaaaaaaa');
 const OLD = kvPartitions(DATABASE, { partitions: 1 })[0] as PartitionName;
 const NEW = kvPartitions(DATABASE, { firstPartition: 1, partitions: 3 });
-const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => SILENT };
 
 const CREATED = ['ON', 'HASH', 'PREFIX', '1', 'doc:', 'LANGUAGE', 'english', 'SCHEMA', 'title', 'TEXT'];
 const FOLLOWED = ['idx', JSON.stringify(CREATED)] as const;
@@ -199,7 +199,7 @@ describe('the copy of a database to other partitions', () => {
         isOwner: () => isOwner,
         clock: time,
         timers: time,
-        log: SILENT,
+        log: silentLog,
       });
       changes.start();
       for (let n = 0; n < 40; n += 1) await run(OLD, `SET k${n} v${n}`);

@@ -16,8 +16,8 @@ import {
 import type { FeedPage, LayoutWithFormer } from '../../../src/ports/index.js';
 import { KvShardStand, SHARD } from '../../support/kv-shard-stand.js';
 import { MemoryLeaseStore } from '../../support/memory/index.js';
+import { silentLog } from '../../support/silent-log.js';
 import { keyTrigger } from '../control/management-given.js';
-import { silentLog } from '../journal/shard-history.js';
 
 const DATABASE = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;
 const OLD = `kv:${DATABASE}:0` as PartitionName;

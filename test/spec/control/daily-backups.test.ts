@@ -5,7 +5,7 @@ import { BACKUP_TIMEOUT_MS, type ControlCommand, evolve } from '../../../src/dom
 import type { BackupId } from '../../../src/kernel/index.js';
 import { ManualTime } from '../../support/memory/index.js';
 import { MemoryControl } from '../../support/memory-control.js';
-import { silentLog } from '../journal/shard-history.js';
+import { silentLog } from '../../support/silent-log.js';
 import { ACCOUNT, db } from './given.js';
 import { PEOPLE } from './management-given.js';
 

@@ -5,7 +5,7 @@ import { DEFAULT_DATABASE_SETTINGS, evolve } from '../../../src/domain/control/i
 import { BRANCHES_FORMAT_LEVEL, type DatabaseId } from '../../../src/kernel/index.js';
 import { ManualTime, MemoryObjectStore } from '../../support/memory/index.js';
 import { MemoryControl } from '../../support/memory-control.js';
-import { silentLog } from '../journal/shard-history.js';
+import { silentLog } from '../../support/silent-log.js';
 import { ACCOUNT, createDatabase, db } from './given.js';
 import { PEOPLE } from './management-given.js';
 

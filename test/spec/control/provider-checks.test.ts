@@ -3,13 +3,13 @@ import { expect } from 'chai';
 import { ProviderChecks } from '../../../src/actors/control/index.js';
 import { type ControlCommand, evolve } from '../../../src/domain/control/index.js';
 import { MillraceError, SIGN_IN_FORMAT_LEVEL } from '../../../src/kernel/index.js';
-import type { IdentityProviders, Log, ProviderTokens } from '../../../src/ports/index.js';
+import type { IdentityProviders, ProviderTokens } from '../../../src/ports/index.js';
 import { ManualTime } from '../../support/memory/index.js';
 import { MemoryControl, namedSealing } from '../../support/memory-control.js';
+import { silentLog } from '../../support/silent-log.js';
 import { atMs, CARL, PEOPLE, TEAM } from './management-given.js';
 
 const TOKENS: ProviderTokens = { access: 'a', accessUntilMs: 0, hasUserGroups: true };
-const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => SILENT };
 const EVERY_MS = 20_000;
 const SESSION_MS = 12 * 3_600_000;
 
@@ -39,7 +39,7 @@ class Stand {
         isOwner: () => this.isOwner,
         clock: { nowMs: () => this.control.nowMs, monotonicMs: () => this.control.nowMs },
         timers: this.time,
-        log: SILENT,
+        log: silentLog,
       },
       EVERY_MS,
     );

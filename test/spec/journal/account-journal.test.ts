@@ -5,8 +5,9 @@ import type { QueueEvent } from '../../../src/domain/queue/index.js';
 import { MillraceError, type PartitionName } from '../../../src/kernel/index.js';
 import { typedJournal } from '../../support/command-lines.js';
 import { journalTools } from '../../support/journal-tools.js';
+import { silentLog } from '../../support/silent-log.js';
 import { JournalStand } from './journal-stand.js';
-import { ALPHA, SHARD, silentLog } from './shard-history.js';
+import { ALPHA, SHARD } from './shard-history.js';
 
 const ACCOUNT = 'ac-aaaaaaaaaaaaaaaa';
 const QUEUE = `queue:${ACCOUNT}` as PartitionName;

@@ -9,8 +9,9 @@ import type { Journal } from '../../../src/ports/index.js';
 import { typedJournal } from '../../support/command-lines.js';
 import { eventually } from '../../support/eventually.js';
 import { journalTools } from '../../support/journal-tools.js';
+import { silentLog } from '../../support/silent-log.js';
 import { JournalStand } from './journal-stand.js';
-import { ALPHA, BETA, CLUSTER, SHARD, type ShardHistory, silentLog } from './shard-history.js';
+import { ALPHA, BETA, CLUSTER, SHARD, type ShardHistory } from './shard-history.js';
 
 /** Entries: 1 claim, 2–4 batches, one second of journal clock apart. */
 async function fourEntries(): Promise<JournalStand> {

@@ -8,9 +8,10 @@ import { type ErrorCode, isMillraceError } from '../../../src/kernel/index.js';
 import type { BodySegmentRef } from '../../../src/protocol/index.js';
 import { BodyStand, QUEUE } from '../../support/body-stand.js';
 import { ManualTime, MemoryJournal, MemoryObjectStore } from '../../support/memory/index.js';
+import { silentLog } from '../../support/silent-log.js';
 import { Faults, faultyObjects } from './faulty-ports.js';
 import { KEEP_NOTHING } from './journal-stand.js';
-import { SHARD, silentLog } from './shard-history.js';
+import { SHARD } from './shard-history.js';
 
 /** Ten bodies of ten bytes make a segment. */
 const LIMITS = { stepBytes: 200, segmentBytes: 100, retention: KEEP_NOTHING };

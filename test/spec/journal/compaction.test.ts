@@ -12,9 +12,10 @@ import {
 } from '../../../src/kernel/index.js';
 import type { Journal, ObjectStore } from '../../../src/ports/index.js';
 import type { Manifest } from '../../../src/protocol/index.js';
+import { silentLog } from '../../support/silent-log.js';
 import { Faults, faultyJournal, faultyObjects } from './faulty-ports.js';
 import { JournalStand, KEEP_NOTHING, SMALL_LIMITS } from './journal-stand.js';
-import { ALPHA, BETA, CLUSTER, SHARD, silentLog } from './shard-history.js';
+import { ALPHA, BETA, CLUSTER, SHARD } from './shard-history.js';
 
 const KEEP_ALL = {
   ...SMALL_LIMITS,

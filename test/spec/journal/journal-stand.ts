@@ -11,7 +11,8 @@ import type { PartitionName } from '../../../src/kernel/index.js';
 import type { CompactionResult, Journal, ObjectStore } from '../../../src/ports/index.js';
 import { entrySections, type ManifestPartition } from '../../../src/protocol/index.js';
 import { ManualTime, MemoryJournal, MemoryObjectStore } from '../../support/memory/index.js';
-import { CLUSTER, SHARD, ShardHistory, silentLog } from './shard-history.js';
+import { silentLog } from '../../support/silent-log.js';
+import { CLUSTER, SHARD, ShardHistory } from './shard-history.js';
 
 /** Keeps only the history that recovery needs. */
 export const KEEP_NOTHING: AuditRetention = { maxAgeMs: 0, maxBytes: 0 };

@@ -2,8 +2,9 @@
 import { expect } from 'chai';
 import { type RecoveredStep, type RecoveryEnd, recover, recoverFollowing } from '../../../src/journal/index.js';
 import { type ErrorCode, isMillraceError } from '../../../src/kernel/index.js';
+import { silentLog } from '../../support/silent-log.js';
 import { JournalStand } from './journal-stand.js';
-import { ALPHA, BETA, CLUSTER, SHARD, silentLog } from './shard-history.js';
+import { ALPHA, BETA, CLUSTER, SHARD } from './shard-history.js';
 
 type Claim = Parameters<typeof recover>[2];
 type HighWater = Parameters<typeof recover>[3];

@@ -4,21 +4,13 @@ import { encodeCommand } from '../../../src/codec/resp/index.js';
 import type { ChainHead, ChainLink } from '../../../src/journal/index.js';
 import { EMPTY_HEAD } from '../../../src/journal/index.js';
 import type { CommandId, PartitionName, ShardName } from '../../../src/kernel/index.js';
-import type { Journal, Log } from '../../../src/ports/index.js';
+import type { Journal } from '../../../src/ports/index.js';
 import type { Entry, EntryBody, Section } from '../../../src/protocol/index.js';
 
 export const SHARD = 'KV_0' as ShardName;
 export const CLUSTER = 'cluster-for-tests';
 export const ALPHA = 'kv:db-aaaaaaaaaaaaaaaa:0' as PartitionName;
 export const BETA = 'kv:db-bbbbbbbbbbbbbbbb:0' as PartitionName;
-
-export const silentLog: Log = {
-  debug() {},
-  info() {},
-  warn() {},
-  error() {},
-  with: () => silentLog,
-};
 
 /** Words of effects, one command per line: `SET k v`. */
 export function effects(...commands: readonly (string | readonly string[])[]): Uint8Array {

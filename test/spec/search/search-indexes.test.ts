@@ -12,7 +12,8 @@ import { ManualTime } from '../../support/memory/index.js';
 import { realTime } from '../../support/real-time.js';
 import { LIBRARY, SearchJournalStand, SHOP } from '../../support/search-journal-stand.js';
 import { PLAIN_QUERY } from '../../support/search-stand.js';
-import { SHARD, silentLog } from '../journal/shard-history.js';
+import { silentLog } from '../../support/silent-log.js';
+import { SHARD } from '../journal/shard-history.js';
 
 describe('search indexes', () => {
   let stand: SearchJournalStand;

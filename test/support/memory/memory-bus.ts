@@ -128,7 +128,7 @@ class Registry<T> {
   }
 }
 
-function nameOf(topic: Topic): string {
+export function nameOf(topic: Topic): string {
   switch (topic.kind) {
     case 'command':
     case 'notice':

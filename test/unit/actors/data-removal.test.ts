@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import { PartitionRemoval } from '../../../src/actors/kv-shard/index.js';
 import { type DatabaseId, MillraceError } from '../../../src/kernel/index.js';
 import type { KvRequest } from '../../../src/protocol/index.js';
-import { silentLog } from '../../spec/journal/shard-history.js';
 import { eventually } from '../../support/eventually.js';
 import { ManualTime } from '../../support/memory/index.js';
+import { silentLog } from '../../support/silent-log.js';
 
 const DATABASE = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;
 

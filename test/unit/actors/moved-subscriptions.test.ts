@@ -2,14 +2,13 @@
 import { expect } from 'chai';
 import { SubscriptionRegistry } from '../../../src/actors/kv-shard/index.js';
 import type { DatabaseId, PartitionName, SessionId } from '../../../src/kernel/index.js';
-import type { Log } from '../../../src/ports/index.js';
 import { type KvEvent, type KvRequest, kvPartitions } from '../../../src/protocol/index.js';
 import { ManualTime } from '../../support/memory/index.js';
+import { silentLog } from '../../support/silent-log.js';
 
 const DATABASE = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;
 const OLD = kvPartitions(DATABASE, { partitions: 1 });
 const NEW = kvPartitions(DATABASE, { firstPartition: 1, partitions: 2 });
-const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => SILENT };
 
 describe('subscriptions of a database whose partitions are changed', () => {
   const time = new ManualTime(0);
@@ -31,7 +30,7 @@ describe('subscriptions of a database whose partitions are changed', () => {
       }
       return { replies: [`owner of ${partition}`, 1], syncToken: '' };
     };
-    registry = new SubscriptionRegistry({ execute }, time, SILENT, 'edge-1' as SessionId);
+    registry = new SubscriptionRegistry({ execute }, time, silentLog, 'edge-1' as SessionId);
     registry.layoutOf = () => layout;
   });
 

@@ -4,8 +4,8 @@ import { type RuntimeMetrics, type ShardActor, Snapshotter, type Work } from '..
 import type { ChainHead } from '../../../src/journal/index.js';
 import { MillraceError, type ShardName } from '../../../src/kernel/index.js';
 import type { CompactionJob, CompactionResult, Journal } from '../../../src/ports/index.js';
-import { silentLog } from '../../spec/journal/shard-history.js';
 import { ManualTime } from '../../support/memory/index.js';
+import { silentLog } from '../../support/silent-log.js';
 
 const SHARD = 'KV_0' as ShardName;
 const HOUR_MS = 3_600_000;

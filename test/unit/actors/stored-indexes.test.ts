@@ -5,9 +5,9 @@ import { StoredIndexes } from '../../../src/actors/kv-shard/stored-indexes.js';
 import { type CommandSpec, findCommand, KvEngine } from '../../../src/domain/kv/index.js';
 import type { PartitionName } from '../../../src/kernel/index.js';
 import type { IndexFiles, Log } from '../../../src/ports/index.js';
-import { silentLog } from '../../spec/journal/shard-history.js';
 import { eventually } from '../../support/eventually.js';
 import { seededRandom } from '../../support/kv-bench.js';
+import { silentLog } from '../../support/silent-log.js';
 
 const CLOCK = { nowMs: () => 0, monotonicMs: () => 0 };
 /** The smallest size of an index that is stored. */

@@ -3,9 +3,9 @@ import { expect } from 'chai';
 import { Names } from '../../../src/adapters/nats/index.js';
 import { LeaderSpread, type LedStream, nextMove } from '../../../src/adapters/nats/leader-spread.js';
 import { declaredKeys } from '../../../src/adapters/nats/stream-list.js';
-import { silentLog } from '../../spec/journal/shard-history.js';
 import { ManualTime } from '../../support/memory/index.js';
 import { ScriptedNats } from '../../support/scripted-nats.js';
+import { silentLog } from '../../support/silent-log.js';
 
 const SERVERS = ['one', 'two', 'three'];
 

@@ -1,10 +1,10 @@
-import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { writeNatsUsers } from '../../../src/adapters/nats/installation/index.js';
 import { rightsOf } from '../../../src/adapters/nats/rights.js';
 import { NATS_USERS, Names } from '../../../src/adapters/nats/subjects.js';
+import { directoryOf } from '../../support/stand-hooks.js';
 
 const COUNTS = { kvShards: 2, queueShards: 2 };
 
@@ -42,23 +42,18 @@ describe('the rights of NATS users', () => {
 });
 
 describe('the files of NATS users', () => {
-  let dir: string;
-  const write = () => writeNatsUsers(dir, new Names(''), COUNTS);
-  const seedOf = (file: string) => readFile(join(dir, file), 'utf8');
+  const dir = directoryOf('each test');
+  const write = () => writeNatsUsers(dir.path, new Names(''), COUNTS);
+  const seedOf = (file: string) => readFile(join(dir.path, file), 'utf8');
   const configuration = () => seedOf('accounts.conf');
   const keysIn = (text: string) => [...text.matchAll(/"nkey": "(U\w+)"/g)].map(([, key]) => key);
 
-  beforeEach(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'millrace-users-'));
-  });
-  afterEach(() => rm(dir, { recursive: true, force: true }));
-
   it('are created once, readable by us alone (NU1), and give servers no secret (NU3)', async () => {
-    expect(await write()).to.equal(join(dir, 'accounts.conf'));
-    const files = await readdir(dir);
+    expect(await write()).to.equal(join(dir.path, 'accounts.conf'));
+    const files = await readdir(dir.path);
     expect(files.sort()).to.deep.equal([...NATS_USERS.map((user) => `${user}.nk`), 'accounts.conf'].sort());
     const seeds = await Promise.all(NATS_USERS.map((user) => seedOf(`${user}.nk`)));
-    for (const user of NATS_USERS) expect((await stat(join(dir, `${user}.nk`))).mode & 0o777).to.equal(0o600);
+    for (const user of NATS_USERS) expect((await stat(join(dir.path, `${user}.nk`))).mode & 0o777).to.equal(0o600);
     const before = await configuration();
     expect(keysIn(before)).to.have.length(NATS_USERS.length);
     for (const seed of seeds) expect(before).not.to.contain(seed.trim());
@@ -69,13 +64,13 @@ describe('the files of NATS users', () => {
   it('allow a user two keys during a rotation (NU2)', async () => {
     await write();
     const before = keysIn(await configuration());
-    await rename(join(dir, 'edge.nk'), join(dir, 'edge.former.nk'));
+    await rename(join(dir.path, 'edge.nk'), join(dir.path, 'edge.former.nk'));
     await write();
     const during = keysIn(await configuration());
     expect(during)
       .to.include.members(before)
       .and.to.have.length(before.length + 1);
-    await rm(join(dir, 'edge.former.nk'));
+    await rm(join(dir.path, 'edge.former.nk'));
     await write();
     const after = keysIn(await configuration());
     expect(after).to.have.length(before.length);
@@ -84,11 +79,11 @@ describe('the files of NATS users', () => {
   });
 
   it('are refused with the name of a file that is no seed', async () => {
-    await writeFile(join(dir, 'edge.nk'), 'no seed\n');
+    await writeFile(join(dir.path, 'edge.nk'), 'no seed\n');
     let message = '';
     await write().catch((error: unknown) => {
       message = String(error);
     });
-    expect(message).to.contain(`${join(dir, 'edge.nk')} does not hold the seed of an nkey`);
+    expect(message).to.contain(`${join(dir.path, 'edge.nk')} does not hold the seed of an nkey`);
   });
 });

@@ -1,6 +1,6 @@
 /** Proves FL1, FL2. */
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir, uptime } from 'node:os';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { uptime } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import {
@@ -13,16 +13,13 @@ import {
   SystemClock,
   writeFileAtomic,
 } from '../../../src/adapters/node/index.js';
+import { directoryOf } from '../../support/stand-hooks.js';
 
 describe('files', () => {
-  let directory: string;
-  beforeEach(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'millrace-files-'));
-  });
-  afterEach(() => rm(directory, { recursive: true, force: true }));
+  const directory = directoryOf('each test');
 
   it('are written with the given mode, also over a file with a wider one', async () => {
-    const path = join(directory, 'credentials.env');
+    const path = join(directory.path, 'credentials.env');
     await writeFile(path, 'old', { mode: 0o644 });
     await writeFileAtomic(path, 'new', PRIVATE_FILE);
     expect(await readFile(path, 'utf8')).to.equal('new');
@@ -30,18 +27,18 @@ describe('files', () => {
   });
 
   it('leave no temporary file when writing fails', async () => {
-    const path = join(directory, 'taken');
+    const path = join(directory.path, 'taken');
     await ensureDirectory(join(path, 'full'));
     let failure: unknown;
     await writeFileAtomic(path, 'x', PRIVATE_FILE).catch((error: unknown) => {
       failure = error;
     });
     expect(failure).to.be.instanceOf(Error);
-    expect(await readdir(directory)).to.deep.equal(['taken']);
+    expect(await readdir(directory.path)).to.deep.equal(['taken']);
   });
 
   it('are complete for a reader at any moment', async () => {
-    const path = join(directory, 'state.json');
+    const path = join(directory.path, 'state.json');
     await writeFileAtomic(path, 'a'.repeat(100_000), PRIVATE_FILE);
     const seen = new Set<number>();
     const writing = (async () => {
@@ -55,17 +52,17 @@ describe('files', () => {
   });
 
   it('that do not exist read as undefined; unreadable ones throw', async () => {
-    expect(await readFileIfThere(join(directory, 'none'))).to.equal(undefined);
+    expect(await readFileIfThere(join(directory.path, 'none'))).to.equal(undefined);
     let failure: unknown;
-    await readFileIfThere(directory).catch((error: unknown) => {
+    await readFileIfThere(directory.path).catch((error: unknown) => {
       failure = error;
     });
     expect(failure).to.be.instanceOf(Error);
   });
 
   it('are in directories that only the owner can enter', async () => {
-    await ensureDirectory(join(directory, 'a', 'b'));
-    expect((await stat(join(directory, 'a', 'b'))).mode & 0o777).to.equal(0o700);
+    await ensureDirectory(join(directory.path, 'a', 'b'));
+    expect((await stat(join(directory.path, 'a', 'b'))).mode & 0o777).to.equal(0o700);
   });
 });
 

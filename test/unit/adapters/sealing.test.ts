@@ -1,10 +1,10 @@
 /** Proves CF1, CF2, SEA1–SEA3. */
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { CredentialsFile, credentialLines, NodeRandom, openKeyFile } from '../../../src/adapters/node/index.js';
 import { describeError, MillraceError } from '../../../src/kernel/index.js';
+import { directoryOf } from '../../support/stand-hooks.js';
 
 const random = new NodeRandom();
 
@@ -19,15 +19,11 @@ async function failureOf(action: () => unknown): Promise<MillraceError> {
 }
 
 describe('secret files', () => {
-  let directory: string;
-  beforeEach(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'millrace-secrets-'));
-  });
-  afterEach(() => rm(directory, { recursive: true, force: true }));
+  const directory = directoryOf('each test');
 
   describe('sealing', () => {
     it('opens a sealed text, also after a restart, and seals differently each time', async () => {
-      const path = join(directory, 'keys', 'seal.key');
+      const path = join(directory.path, 'keys', 'seal.key');
       const sealing = await openKeyFile(path, random);
       const [one, two] = [sealing.seal('päßwort'), sealing.seal('päßwort')];
       expect(one).to.not.equal(two);
@@ -37,13 +33,13 @@ describe('secret files', () => {
     });
 
     it('keeps its key private, with no other file in the directory', async () => {
-      await openKeyFile(join(directory, 'seal.key'), random);
-      expect((await stat(join(directory, 'seal.key'))).mode & 0o777).to.equal(0o600);
-      expect(await readdir(directory)).to.deep.equal(['seal.key']);
+      await openKeyFile(join(directory.path, 'seal.key'), random);
+      expect((await stat(join(directory.path, 'seal.key'))).mode & 0o777).to.equal(0o600);
+      expect(await readdir(directory.path)).to.deep.equal(['seal.key']);
     });
 
     it('creates one key when several processes start at the same time', async () => {
-      const path = join(directory, 'seal.key');
+      const path = join(directory.path, 'seal.key');
       const sealings = await Promise.all(Array.from({ length: 8 }, () => openKeyFile(path, random)));
       const sealed = sealings[0]!.seal('x');
       for (const sealing of sealings) expect(sealing.open(sealed)).to.equal('x');
@@ -51,15 +47,15 @@ describe('secret files', () => {
 
     it('names a text that was sealed with another key', async () => {
       const [one, two] = [
-        await openKeyFile(join(directory, 'one'), random),
-        await openKeyFile(join(directory, 'two'), random),
+        await openKeyFile(join(directory.path, 'one'), random),
+        await openKeyFile(join(directory.path, 'two'), random),
       ];
       const error = await failureOf(() => two.open(one.seal('x')));
       expect(error.code).to.equal('BAD_CONFIG');
     });
 
     it('refuses a text with a changed bit, and any other text', async () => {
-      const sealing = await openKeyFile(join(directory, 'seal.key'), random);
+      const sealing = await openKeyFile(join(directory.path, 'seal.key'), random);
       const sealed = sealing.seal('a secret');
       const [format, keyId, body] = sealed.split('.') as [string, string, string];
       const bytes = Buffer.from(body, 'base64url');
@@ -75,7 +71,7 @@ describe('secret files', () => {
     });
 
     it('refuses a key file with other contents, and names it', async () => {
-      const path = join(directory, 'seal.key');
+      const path = join(directory.path, 'seal.key');
       await writeFile(path, 'too short\n');
       const error = await failureOf(() => openKeyFile(path, random));
       expect(error.code).to.equal('BAD_CONFIG');
@@ -85,7 +81,7 @@ describe('secret files', () => {
 
   describe('credentials', () => {
     it('are generated where they are not given, kept private, and the same at the next start', async () => {
-      const path = join(directory, 'data', 'credentials.env');
+      const path = join(directory.path, 'data', 'credentials.env');
       const given = { kvToken: 'given-token', kvPassword: "it's a phrase # with more" };
       const first = await new CredentialsFile(path, given, random).prepare();
       expect(first.isNew).to.equal(true);
@@ -98,14 +94,14 @@ describe('secret files', () => {
     });
 
     it('include a queue token that names a user', async () => {
-      const { credentials } = await new CredentialsFile(join(directory, 'c.env'), {}, random).prepare();
+      const { credentials } = await new CredentialsFile(join(directory.path, 'c.env'), {}, random).prepare();
       const parsed = JSON.parse(Buffer.from(credentials.queueToken, 'base64').toString('utf8'));
       expect(parsed.UserID).to.match(/^[0-9a-f]{8}-/);
       expect(parsed.Password).to.have.length(32);
     });
 
     it('that a file lacks are added to it', async () => {
-      const path = join(directory, 'credentials.env');
+      const path = join(directory.path, 'credentials.env');
       await writeFile(path, 'MILLRACE_KV_TOKEN=kept\n# a remark\nMILLRACE_MGMT_KEY=\n');
       const { credentials, isNew } = await new CredentialsFile(path, {}, random).prepare();
       expect(isNew).to.equal(false);
@@ -116,7 +112,7 @@ describe('secret files', () => {
 
     it('have 192 bits each and are never the same twice', async () => {
       const made = await Promise.all(
-        ['a', 'b'].map((name) => new CredentialsFile(join(directory, name), {}, random).prepare()),
+        ['a', 'b'].map((name) => new CredentialsFile(join(directory.path, name), {}, random).prepare()),
       );
       const texts = made.flatMap(({ credentials }) => [
         credentials.kvToken,

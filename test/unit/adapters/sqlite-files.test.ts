@@ -1,20 +1,11 @@
 /** SQLite files: their contents after a kill, and errors for a file that is no database. Proves SQ1–SQ3, ENC1 and ENC2. */
 import { spawnSync } from 'node:child_process';
-import {
-  copyFileSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { compileAhead, encryptedEngine, SqliteFiles } from '../../../src/adapters/sqlite/index.js';
 import { SqlFailure, type SqlFile } from '../../../src/ports/index.js';
+import { directoryOf } from '../../support/stand-hooks.js';
 
 /** The bytes written before a checkpoint, and the largest transaction after it. */
 const WAL_BYTES = 24 * 1024 * 1024;
@@ -23,7 +14,7 @@ const KEY = new Uint8Array(32).fill(7);
 
 for (const isEncrypted of [false, true]) {
   describe(isEncrypted ? 'an encrypted file of tables' : 'a file of tables', () => {
-    let folder: string;
+    const folder = directoryOf('each test');
     let files: SqliteFiles;
     let engine: Awaited<ReturnType<typeof encryptedEngine>> | undefined;
     before(async () => {
@@ -31,10 +22,8 @@ for (const isEncrypted of [false, true]) {
     });
 
     beforeEach(() => {
-      folder = mkdtempSync(join(tmpdir(), 'millrace-sqlite-'));
-      files = new SqliteFiles(join(folder, 'some', 'tables.db'), engine);
+      files = new SqliteFiles(join(folder.path, 'some', 'tables.db'), engine);
     });
-    afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
     it('keeps numbers up to 2^53, texts, bytes and NULL', () => {
       const file = files.open();
@@ -54,7 +43,7 @@ for (const isEncrypted of [false, true]) {
         mode: 'wal',
       });
       file.close();
-      expect(readdirSync(join(folder, 'some'))).to.deep.equal(['tables.db']);
+      expect(readdirSync(join(folder.path, 'some'))).to.deep.equal(['tables.db']);
     });
 
     it('ends a text at its first NUL', () => {
@@ -85,8 +74,8 @@ for (const isEncrypted of [false, true]) {
       it(`has all of a transaction or none, or is reported as damaged, where a power loss left ${left}`, () => {
         const file = files.open();
         file.exec('CREATE TABLE t (id INTEGER); INSERT INTO t VALUES (1)');
-        const path = join(folder, 'some', 'tables.db');
-        const after = join(folder, 'after.db');
+        const path = join(folder.path, 'some', 'tables.db');
+        const after = join(folder.path, 'after.db');
         copyFileSync(`${path}-wal`, `${after}-wal`);
         writeFileSync(after, header);
         file.close();
@@ -106,7 +95,7 @@ for (const isEncrypted of [false, true]) {
     }
 
     it('has the committed rows after its process was killed in a transaction', () => {
-      const path = join(folder, 'some', 'tables.db');
+      const path = join(folder.path, 'some', 'tables.db');
       const adapter = new URL('../../../src/adapters/sqlite/index.js', import.meta.url).href;
       const opened = isEncrypted ? ', await encryptedEngine(new Uint8Array(32).fill(7))' : '';
       const program = `import { encryptedEngine, SqliteFiles } from ${JSON.stringify(adapter)};
@@ -124,7 +113,7 @@ for (const isEncrypted of [false, true]) {
     });
 
     describe('a file of tables with a write-ahead log', () => {
-      const path = () => join(folder, 'some', 'tables.db');
+      const path = () => join(folder.path, 'some', 'tables.db');
       const bytesOf = (name: string) => (existsSync(name) ? statSync(name).size : 0);
 
       /** Far more pages than are written before a checkpoint. */
@@ -180,7 +169,7 @@ for (const isEncrypted of [false, true]) {
 
     it('that is no database is reported as damaged, and created again once it is removed', () => {
       files.open().close();
-      writeFileSync(join(folder, 'some', 'tables.db'), 'x'.repeat(10_000));
+      writeFileSync(join(folder.path, 'some', 'tables.db'), 'x'.repeat(10_000));
       try {
         files.open();
         expect.fail('it was opened');
@@ -188,12 +177,12 @@ for (const isEncrypted of [false, true]) {
         expect(error instanceof SqlFailure && error.isDamaged, String(error)).to.equal(true);
       }
       files.remove();
-      expect(readdirSync(join(folder, 'some'))).to.deep.equal([]);
+      expect(readdirSync(join(folder.path, 'some'))).to.deep.equal([]);
       files.open().close();
     });
 
     it('frees empty pages in steps, and only when it is worth it', () => {
-      const path = join(folder, 'some', 'tables.db');
+      const path = join(folder.path, 'some', 'tables.db');
       const file = files.open();
       file.exec('CREATE TABLE t (id INTEGER PRIMARY KEY, data BLOB)');
       const fill = file.prepare(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
@@ -240,27 +229,24 @@ for (const isEncrypted of [false, true]) {
 
 describe('the pages of an encrypted file of tables', () => {
   const CANARY = 'a text that must not be found';
-  let folder: string;
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'millrace-sqlite-'));
-  });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = directoryOf('each test');
 
   it('show no text, neither in the file nor in its write-ahead log', async () => {
-    const path = join(folder, 'tables.db');
+    const path = join(folder.path, 'tables.db');
     const file = new SqliteFiles(path, await encryptedEngine(KEY)).open();
     file.exec('CREATE TABLE t (id INTEGER PRIMARY KEY, text TEXT); CREATE INDEX t_by_text ON t (text)');
     const insert = file.prepare('INSERT INTO t (text) VALUES (?)');
     for (let row = 0; row < 500; row += 1) insert.run([`${CANARY} ${row}`]);
     expect(readFileSync(`${path}-wal`).length).to.be.above(0);
-    const found = () => readdirSync(folder).filter((name) => readFileSync(join(folder, name)).includes(CANARY));
+    const found = () =>
+      readdirSync(folder.path).filter((name) => readFileSync(join(folder.path, name)).includes(CANARY));
     expect(found()).to.deep.equal([]);
     file.close();
     expect(found()).to.deep.equal([]);
   });
 
   it('are reported as damaged with another key, and without a key', async () => {
-    const path = join(folder, 'tables.db');
+    const path = join(folder.path, 'tables.db');
     const file = new SqliteFiles(path, await encryptedEngine(KEY)).open();
     file.exec('CREATE TABLE t (id INTEGER)');
     file.close();

@@ -10,8 +10,9 @@ import {
   foldersIn,
   verifyBackup,
 } from '../../../src/journal/backup/index.js';
-import { ALPHA, CLUSTER, effects, type ShardHistory, silentLog } from '../../spec/journal/shard-history.js';
+import { ALPHA, CLUSTER, effects, type ShardHistory } from '../../spec/journal/shard-history.js';
 import { ManualTime } from '../../support/memory/index.js';
+import { silentLog } from '../../support/silent-log.js';
 import { BODY_PLANES, MemoryInstallation, MemoryPlace } from './stand.js';
 
 const START_MS = 1_790_000_000_000;

@@ -5,7 +5,8 @@ import { foldBackup } from '../../../src/journal/backup/fold-backup.js';
 import { type BackupManifest, filesOf } from '../../../src/journal/backup/index.js';
 import { isMillraceError, type PartitionName, type ShardName } from '../../../src/kernel/index.js';
 import type { Journal, LogFields, ObjectStore } from '../../../src/ports/index.js';
-import { ALPHA, BETA, CLUSTER, effects, type ShardHistory, silentLog } from '../../spec/journal/shard-history.js';
+import { ALPHA, BETA, CLUSTER, effects, type ShardHistory } from '../../spec/journal/shard-history.js';
+import { silentLog } from '../../support/silent-log.js';
 import { BODY_PLANES, MemoryFiles, MemoryInstallation, verify } from './stand.js';
 
 function digestOfKeys(...commands: readonly string[]): string {

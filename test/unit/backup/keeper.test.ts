@@ -15,9 +15,9 @@ import {
   MillraceError,
 } from '../../../src/kernel/index.js';
 import { type KvRequest, kvPartition, shardOf } from '../../../src/protocol/index.js';
-import { silentLog } from '../../spec/journal/shard-history.js';
 import { eventually } from '../../support/eventually.js';
 import { realTime } from '../../support/real-time.js';
+import { silentLog } from '../../support/silent-log.js';
 import { BODY_PLANES, MemoryInstallation } from './stand.js';
 
 const DATABASE = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;

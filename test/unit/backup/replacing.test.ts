@@ -8,8 +8,8 @@ import { keepStates, keptBackups, removeAllOf, removeKept } from '../../../src/j
 import { chainAfter, readEntries, SnapshotStore, verifyShard } from '../../../src/journal/index.js';
 import { type BackupId, isMillraceError, type PartitionName } from '../../../src/kernel/index.js';
 import type { ObjectStore } from '../../../src/ports/index.js';
-import { silentLog } from '../../spec/journal/shard-history.js';
 import { KvShardStand, type Outcome, SHARD } from '../../support/kv-shard-stand.js';
+import { silentLog } from '../../support/silent-log.js';
 
 const BACKUP = 'moment-1' as BackupId;
 

@@ -9,10 +9,11 @@ import { BodyReader, recover, SnapshotStore, verifyShard } from '../../../src/jo
 import { type AccountId, isMillraceError, type PartitionName, type ShardName } from '../../../src/kernel/index.js';
 import { intakeOf, parseQueuePartition, shardOf } from '../../../src/protocol/index.js';
 import { BACKUP_PLANES } from '../../../src/replay/backup-planes.js';
-import { ALPHA, BETA, effects, type ShardHistory, silentLog } from '../../spec/journal/shard-history.js';
+import { ALPHA, BETA, effects, type ShardHistory } from '../../spec/journal/shard-history.js';
 import { bodiesPut } from '../../support/body-fold.js';
 import { messageItem } from '../../support/queue-shard-stand.js';
 import { realTime } from '../../support/real-time.js';
+import { silentLog } from '../../support/silent-log.js';
 import { BODY_PLANES, MemoryFiles, MemoryInstallation, verify } from './stand.js';
 
 const GAMMA = 'kv:db-cccccccccccccccc:0' as PartitionName;

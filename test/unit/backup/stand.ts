@@ -18,10 +18,11 @@ import { type AuditRetention, compactShard } from '../../../src/journal/index.js
 import { FIRST_FORMAT_LEVEL, type ShardName } from '../../../src/kernel/index.js';
 import type { BackupFiles, BackupPlace, Clock, FileRef, Journal, Log, ObjectStore } from '../../../src/ports/index.js';
 import { BACKUP_PLANES } from '../../../src/replay/backup-planes.js';
-import { CLUSTER, ShardHistory, silentLog } from '../../spec/journal/shard-history.js';
+import { CLUSTER, ShardHistory } from '../../spec/journal/shard-history.js';
 import { BodyFold } from '../../support/body-fold.js';
 import { MemoryJournal, MemoryObjectStore } from '../../support/memory/index.js';
 import { realTime } from '../../support/real-time.js';
+import { silentLog } from '../../support/silent-log.js';
 
 const KEEP_NOTHING: AuditRetention = { maxAgeMs: 0, maxBytes: 0 };
 

@@ -8,9 +8,10 @@ import { encodeMeterRecord } from '../../../src/codec/control/index.js';
 import type { ShardName } from '../../../src/kernel/index.js';
 import { StatisticsModel } from '../../../src/projections/index.js';
 import { METER_SHARD } from '../../../src/protocol/index.js';
-import { CLUSTER, silentLog } from '../../spec/journal/shard-history.js';
+import { CLUSTER } from '../../spec/journal/shard-history.js';
 import { eventually } from '../../support/eventually.js';
 import { realTime } from '../../support/real-time.js';
+import { silentLog } from '../../support/silent-log.js';
 import { DATABASE, HOUR, kvRow, MINUTE, MONDAY, sessionOf, sum } from '../projections/stats/stats-stand.js';
 import { MemoryFiles, MemoryInstallation, verify } from './stand.js';
 

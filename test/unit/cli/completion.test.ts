@@ -6,27 +6,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { candidates, completionScript } from '../../../src/cli/completion.js';
-import { commandTree } from '../../../src/cli/lines/tree.js';
-import { typed } from '../../support/command-lines.js';
+import { treeOf, typed } from '../../support/command-lines.js';
 
 const MAIN = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url));
 
 describe('completion', () => {
-  const never = async () => 0;
-  const tree = commandTree({
-    process: never,
-    data: never,
-    db: never,
-    account: never,
-    journal: never,
-    branch: never,
-    role: never,
-    usage: never,
-    vectors: never,
-    backup: never,
-    encryption: never,
-    cluster: never,
-  });
+  const tree = treeOf();
   const words = (...typing: string[]) => candidates(tree, typing).map((line) => line.split('\t')[0]);
 
   it('offers commands, then their verbs, then options, each with a description', () => {

@@ -2,27 +2,10 @@
 import { expect } from 'chai';
 import type { Command } from 'commander';
 import { VERSION } from '../../../src/adapters/node/index.js';
-import { commandTree } from '../../../src/cli/lines/tree.js';
 import { type ParsedArguments, type RunVerb, UsageError } from '../../../src/cli/parser.js';
-import { typed } from '../../support/command-lines.js';
+import { treeOf, typed } from '../../support/command-lines.js';
 
-const never: RunVerb = async () => {
-  throw new Error('it was run');
-};
-const TREE = commandTree({
-  process: never,
-  data: never,
-  db: never,
-  account: never,
-  journal: never,
-  branch: never,
-  role: never,
-  usage: never,
-  vectors: never,
-  backup: never,
-  encryption: never,
-  cluster: never,
-});
+const TREE = treeOf();
 
 /** Every command by its words, the program itself first. */
 function paths(command: Command = TREE, words: readonly string[] = []): [string[], Command][] {

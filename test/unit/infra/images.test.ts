@@ -1,9 +1,9 @@
 /** The base images: the releases that the package names, by digest where an operator wants that. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { directoryOf } from '../../support/stand-hooks.js';
 
 const DOCKERFILE = readFileSync('infra/Dockerfile', 'utf8');
 const COMPOSE = readFileSync('infra/compose.yml', 'utf8');
@@ -57,15 +57,14 @@ describe('infra: the base images', () => {
   });
 
   describe('base images with digests', () => {
-    let folder: string;
-    beforeEach(() => {
-      folder = mkdtempSync(join(tmpdir(), 'millrace-test-'));
-    });
-    afterEach(() => rmSync(folder, { recursive: true }));
+    const folder = directoryOf('each test');
 
     const pin = (docker: string) => {
-      writeFileSync(join(folder, 'docker'), `#!/bin/sh\n${docker}\n`, { mode: 0o755 });
-      return spawnSync('infra/pin-images.sh', { encoding: 'utf8', env: { PATH: `${folder}:${process.env.PATH}` } });
+      writeFileSync(join(folder.path, 'docker'), `#!/bin/sh\n${docker}\n`, { mode: 0o755 });
+      return spawnSync('infra/pin-images.sh', {
+        encoding: 'utf8',
+        env: { PATH: `${folder.path}:${process.env.PATH}` },
+      });
     };
 
     it('are printed as build arguments', () => {

@@ -16,10 +16,11 @@ import type { Journal } from '../../../src/ports/index.js';
 import { METER_SHARD } from '../../../src/protocol/index.js';
 import { foldOfPartition } from '../../../src/replay/index.js';
 import { JournalStand } from '../../spec/journal/journal-stand.js';
-import { ALPHA, BETA, CLUSTER, SHARD, silentLog } from '../../spec/journal/shard-history.js';
+import { ALPHA, BETA, CLUSTER, SHARD } from '../../spec/journal/shard-history.js';
 import { typedJournal } from '../../support/command-lines.js';
 import { journalTools } from '../../support/journal-tools.js';
 import { MemoryLeaseStore } from '../../support/memory/index.js';
+import { silentLog } from '../../support/silent-log.js';
 
 class Installation {
   readonly world = new JournalStand();

@@ -7,10 +7,11 @@ import { MillraceError, type ShardName } from '../../../src/kernel/index.js';
 import type { Journal, ObjectStore } from '../../../src/ports/index.js';
 import type { ManifestPartition } from '../../../src/protocol/index.js';
 import { JournalStand } from '../../spec/journal/journal-stand.js';
-import { ALPHA, BETA, effects, SHARD, silentLog } from '../../spec/journal/shard-history.js';
+import { ALPHA, BETA, effects, SHARD } from '../../spec/journal/shard-history.js';
 import { BodyFold } from '../../support/body-fold.js';
 import { BodyStand } from '../../support/body-stand.js';
 import { ManualTime, MemoryJournal, MemoryObjectStore } from '../../support/memory/index.js';
+import { silentLog } from '../../support/silent-log.js';
 
 const KEEP_ALL = { stepBytes: 100, segmentBytes: 60, retention: { maxAgeMs: 1e15, maxBytes: 1e15 } };
 

@@ -15,8 +15,8 @@ import {
 } from '../../../src/journal/index.js';
 import { type DatabaseId, isMillraceError, type PartitionName } from '../../../src/kernel/index.js';
 import type { ObjectStore } from '../../../src/ports/index.js';
-import { silentLog } from '../../spec/journal/shard-history.js';
 import { KvShardStand, SHARD } from '../../support/kv-shard-stand.js';
+import { silentLog } from '../../support/silent-log.js';
 
 const BRANCH = 'db-branchbranch' as DatabaseId;
 

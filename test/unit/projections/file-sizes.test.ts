@@ -8,7 +8,7 @@ import { MessageLogStore } from '../../../src/projections/message-log/index.js';
 import { StatsReader } from '../../../src/projections/stats/stats-reader.js';
 import type { StatsCheckpoint } from '../../../src/projections/stats/stats-store.js';
 import { METER_SHARD } from '../../../src/protocol/index.js';
-import { CLUSTER, silentLog } from '../../spec/journal/shard-history.js';
+import { CLUSTER } from '../../spec/journal/shard-history.js';
 import { eventually } from '../../support/eventually.js';
 import {
   ACCOUNT,
@@ -20,6 +20,7 @@ import {
   QUEUE_SHARD,
   T0,
 } from '../../support/message-log-stand.js';
+import { silentLog } from '../../support/silent-log.js';
 import { DAY, kvRow, MINUTE, MONDAY, StatsStand, sessionOf } from './stats/stats-stand.js';
 
 const MIB = 1024 * 1024;

@@ -2,9 +2,9 @@
 import { expect } from 'chai';
 import { MeterTrimmer } from '../../../src/projections/stats/meter-trimmer.js';
 import { METER_SHARD } from '../../../src/protocol/index.js';
-import { silentLog } from '../../spec/journal/shard-history.js';
 import { MemoryJournal, MemoryMeterLog } from '../../support/memory/index.js';
 import { realTime } from '../../support/real-time.js';
+import { silentLog } from '../../support/silent-log.js';
 
 describe('trimming the meter log', () => {
   async function firstAfter(covered: number, counted: number, records = 10): Promise<number> {

@@ -1,9 +1,9 @@
 /** A read model that is rebuilt while it answers. Proves RBE1, RBE2. */
 import { expect } from 'chai';
 import { ModelRebuilder, type MovableFiles } from '../../../src/projections/model-rebuilder.js';
-import { silentLog } from '../../spec/journal/shard-history.js';
 import { eventually } from '../../support/eventually.js';
 import { ManualTime } from '../../support/memory/index.js';
+import { silentLog } from '../../support/silent-log.js';
 
 class FakeFiles implements MovableFiles {
   holds = '';

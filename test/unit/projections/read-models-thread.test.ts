@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { AnsweringThread } from '../../../src/adapters/node/index.js';
 import { READ_MODELS_WORKER } from '../../../src/projections/index.js';
-import { silentLog } from '../../spec/journal/shard-history.js';
 import { eventually } from '../../support/eventually.js';
+import { silentLog } from '../../support/silent-log.js';
 import { timersOf } from '../../support/timers-of.js';
 
 const DYING = new URL('data:text/javascript,process.exit(3)');

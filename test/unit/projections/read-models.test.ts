@@ -12,8 +12,9 @@ import type { MessageId, ScheduleId } from '../../../src/kernel/index.js';
 import type { SqlFiles } from '../../../src/ports/index.js';
 import { type Checkpoint, MessageLogStore, type ReadModels } from '../../../src/projections/index.js';
 import { queuePartition } from '../../../src/protocol/index.js';
-import { CLUSTER, silentLog } from '../../spec/journal/shard-history.js';
+import { CLUSTER } from '../../spec/journal/shard-history.js';
 import { eventually } from '../../support/eventually.js';
+import { killedAt } from '../../support/killed-file.js';
 import {
   ACCOUNT,
   ANYTHING,
@@ -30,6 +31,7 @@ import {
   started,
   T0,
 } from '../../support/message-log-stand.js';
+import { silentLog } from '../../support/silent-log.js';
 
 const WHOLE_DLQ: DlqSelector = { kind: 'filter', filter: {}, count: 100, after: undefined, order: 'earliestFirst' };
 
@@ -430,46 +432,6 @@ describe('the read models of the queue', () => {
     for (const read of stand.reads()) at = store.apply(QUEUE_SHARD, [read], at).after;
   }
 });
-
-/** Files that drop the change with the number `at` and all later ones, as a kill does. */
-function killedAt(files: SqlFiles & { remove(): void }, at: number): { files: SqlFiles; leave(): void } {
-  let changes = 0;
-  let close = () => {};
-  const open = () => {
-    const file = files.open();
-    close = () => file.close();
-    return {
-      ...bound(file),
-      transaction: <T>(work: () => T): T => {
-        file.exec('BEGIN');
-        const result = work();
-        file.exec('COMMIT');
-        return result;
-      },
-      prepare: (sql: string) => {
-        const statement = file.prepare(sql);
-        const counted =
-          <A extends readonly unknown[], R>(act: (...values: A) => R) =>
-          (...values: A): R => {
-            changes += 1;
-            if (changes === at) throw new Error('killed');
-            return act(...values);
-          };
-        return {
-          run: counted((values: Parameters<typeof statement.run>[0]) => statement.run(values)),
-          insert: counted((values: Parameters<typeof statement.insert>[0]) => statement.insert(values)),
-          get: (values: Parameters<typeof statement.get>[0]) => statement.get(values),
-          all: (values: Parameters<typeof statement.all>[0]) => statement.all(values),
-        };
-      },
-    };
-  };
-  return { files: { open, remove: () => files.remove() }, leave: () => close() };
-}
-
-function bound(file: ReturnType<SqlFiles['open']>) {
-  return { exec: (sql: string) => file.exec(sql), giveBack: () => file.giveBack(), close: () => file.close() };
-}
 
 function rowsOf(files: SqlFiles, tables: readonly string[]): number[] {
   const file = files.open();

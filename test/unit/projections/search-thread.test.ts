@@ -1,7 +1,7 @@
 /** The start of the search indexes' thread. Proves AN3. */
 import { expect } from 'chai';
-import { silentLog } from '../../spec/journal/shard-history.js';
 import { searchThread } from '../../support/search-thread.js';
+import { silentLog } from '../../support/silent-log.js';
 import { timersOf } from '../../support/timers-of.js';
 
 const ENTRY = new URL(

@@ -7,9 +7,10 @@ import { type Log, SqlFailure, type StoredMessage } from '../../../src/ports/ind
 import type { Checkpoint } from '../../../src/projections/checkpoint.js';
 import { StatsStore } from '../../../src/projections/index.js';
 import { type FollowedModel, OtherJournal, ShardFollower } from '../../../src/projections/shard-follower.js';
-import { CLUSTER, SHARD, silentLog } from '../../spec/journal/shard-history.js';
+import { CLUSTER, SHARD } from '../../spec/journal/shard-history.js';
 import { ManualTime, MemoryJournal, MemoryObjectStore } from '../../support/memory/index.js';
 import { MessageLogStand } from '../../support/message-log-stand.js';
+import { silentLog } from '../../support/silent-log.js';
 
 const RETRY_MS = 1000;
 const NO_BODIES = { read: async () => new Uint8Array() };

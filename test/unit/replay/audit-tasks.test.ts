@@ -4,8 +4,9 @@ import type { DatabaseId, MillraceError } from '../../../src/kernel/index.js';
 import type { AuditedPlace, AuditTask } from '../../../src/ports/index.js';
 import { type WalkPorts, walk } from '../../../src/replay/audit-tasks.js';
 import { JournalStand } from '../../spec/journal/journal-stand.js';
-import { ALPHA, BETA, SHARD, silentLog } from '../../spec/journal/shard-history.js';
+import { ALPHA, BETA, SHARD } from '../../spec/journal/shard-history.js';
 import { journalTools } from '../../support/journal-tools.js';
+import { silentLog } from '../../support/silent-log.js';
 
 const OWN: Extract<AuditedPlace, { kind: 'database' }> = {
   kind: 'database',

@@ -3,8 +3,9 @@ import { expect } from 'chai';
 import type { DatabaseId, PartitionName } from '../../../src/kernel/index.js';
 import type { KvGrant } from '../../../src/ports/index.js';
 import { keyedKvFold, type ReplayServer, serveReplay } from '../../../src/replay/index.js';
-import { effects, silentLog } from '../../spec/journal/shard-history.js';
+import { effects } from '../../spec/journal/shard-history.js';
 import { realTime } from '../../support/real-time.js';
+import { silentLog } from '../../support/silent-log.js';
 
 const DATABASE = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;
 const PARTITION = `kv:${DATABASE}:0` as PartitionName;

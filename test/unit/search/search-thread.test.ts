@@ -1,9 +1,9 @@
 /** The thread of the search indexes, and its crash. Proves AN1, AN2. */
 import { expect } from 'chai';
 import type { Timers } from '../../../src/ports/index.js';
-import { silentLog } from '../../spec/journal/shard-history.js';
 import { eventually } from '../../support/eventually.js';
 import { type SearchThread, searchThread } from '../../support/search-thread.js';
+import { silentLog } from '../../support/silent-log.js';
 import { timersOf } from '../../support/timers-of.js';
 
 const DYING = new URL('data:text/javascript,process.exit(3)');

@@ -17,7 +17,7 @@ import {
 import { MillraceError } from '../../../../src/kernel/index.js';
 import { ACCOUNT, databaseCreated, db, INSTALLED, NOW_MS, stateAfter } from '../../../spec/control/given.js';
 import { ManualTime } from '../../../support/memory/index.js';
-import { QUIET_LOG } from './installation.js';
+import { silentLog } from '../../../support/silent-log.js';
 
 class Stand {
   readonly time = new ManualTime();
@@ -38,7 +38,7 @@ class Stand {
   /** @param state its copy */
   process(state = this.state): AutoUpgrade {
     const { client, time } = this;
-    return new AutoUpgrade({ client, view: { state }, clock: time, log: QUIET_LOG });
+    return new AutoUpgrade({ client, view: { state }, clock: time, log: silentLog });
   }
 
   /** A process with a stale copy. */

@@ -23,7 +23,7 @@ import type { KvGrant } from '../../../../src/ports/index.js';
 import { databaseCreated, db, INSTALLED, LIMITS, stateAfter } from '../../../spec/control/given.js';
 import { repetitions } from '../../../support/depth.js';
 import { ManualTime } from '../../../support/memory/index.js';
-import { QUIET_LOG } from './installation.js';
+import { silentLog } from '../../../support/silent-log.js';
 
 const BURST_MS = 100;
 const PRICES: Prices = { ...NO_PRICES, kv: { ...NO_PRICES.kv, centsPer100kCommands: 20 } };
@@ -56,7 +56,7 @@ class Stand {
       {
         clock: this.time,
         timers: this.time,
-        log: QUIET_LOG,
+        log: silentLog,
         view: this.view,
         daily: {
           take: (_grant, commands) => {

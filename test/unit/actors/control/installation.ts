@@ -19,7 +19,7 @@ import {
   SnapshotStore,
 } from '../../../../src/journal/index.js';
 import type { SessionId } from '../../../../src/kernel/index.js';
-import type { Journal, Log } from '../../../../src/ports/index.js';
+import type { Journal } from '../../../../src/ports/index.js';
 import { CONTROL_SHARD, METER_SHARD } from '../../../../src/protocol/index.js';
 import {
   ManualTime,
@@ -29,14 +29,8 @@ import {
   MemoryObjectStore,
 } from '../../../support/memory/index.js';
 import { NO_METRICS } from '../../../support/no-metrics.js';
+import { silentLog } from '../../../support/silent-log.js';
 
-export const QUIET_LOG: Log = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-  with: () => QUIET_LOG,
-};
 const RANDOM = { bytes: (count: number) => new Uint8Array(count).fill(7), float: () => 0.5 };
 const STALE_MS = 500;
 const CLUSTER_ID = 'test';
@@ -68,7 +62,7 @@ export class Installation {
   /** A new owner; the one before is forgotten, as after a kill. */
   async activate(): Promise<void> {
     const { time, journal, objects } = this;
-    const store = new SnapshotStore(objects, QUIET_LOG);
+    const store = new SnapshotStore(objects, silentLog);
     this.#epoch += 1;
     this.plane = new ControlPlane({
       loadPartition: async (partition, fold) => {
@@ -77,7 +71,7 @@ export class Installation {
       untilInForce: (position) => this.revocations.untilInForce(position),
     });
     const appender = new DefiniteAppender(journal, time, { firstRetryMs: 10, maxRetryMs: 100 });
-    const recovery = { journal, objects, log: QUIET_LOG };
+    const recovery = { journal, objects, log: silentLog };
     this.actor = new ShardActor(
       {
         journal,
@@ -85,7 +79,7 @@ export class Installation {
         clock: time,
         timers: time,
         random: RANDOM,
-        log: QUIET_LOG,
+        log: silentLog,
         metrics: NO_METRICS,
         recover: (shard, claim, highWater) => recover(recovery, shard, claim, highWater),
         follow: (shard, coming) => recoverFollowing(recovery, shard, coming),
@@ -130,7 +124,7 @@ export class Installation {
     const { journal, objects, time: clock } = this;
     const upToPosition = this.actor.head?.position ?? 0;
     const job = { shard: CONTROL_SHARD, clusterId: CLUSTER_ID, upToPosition };
-    await compactShard({ journal, objects, clock, log: QUIET_LOG }, job, () => new ControlFold());
+    await compactShard({ journal, objects, clock, log: silentLog }, job, () => new ControlFold());
   }
 
   /** Messages to followers wait until the silence ends. */
@@ -163,7 +157,7 @@ export class Installation {
     const journal = this.#silenceableJournal();
     const session = `node-${name}` as SessionId;
     this.edges.push(session);
-    const ports = { journal, objects, timers: time, clock: time, log: QUIET_LOG, bus: this.network.connect() };
+    const ports = { journal, objects, timers: time, clock: time, log: silentLog, bus: this.network.connect() };
     const telling = onBackInTouch === undefined ? {} : { onBackInTouch };
     const word = owner === 'is-here' ? { storedHere: () => this.#storedHere() } : { asksOwner: owner === 'is-asked' };
     return new ControlView({ ...ports, ...telling }, { session, staleMs: STALE_MS, ...word });

@@ -36,7 +36,8 @@ import {
 } from '../../../spec/control/management-given.js';
 import { MemoryMeterLog } from '../../../support/memory/index.js';
 import { namedSealing } from '../../../support/memory-control.js';
-import { Installation, QUIET_LOG, runReadyTasks } from './installation.js';
+import { silentLog } from '../../../support/silent-log.js';
+import { Installation, runReadyTasks } from './installation.js';
 
 const real = (text: string) => ({ sha256: hashSecret(text), sealed: `sealed ${text}` });
 const person = (name: string, email: string) => {
@@ -241,7 +242,7 @@ describe('management access', () => {
       }),
     );
     const { client, time: timers } = installation;
-    const folder = new MeterFolder({ meterLog, timers, log: QUIET_LOG, client });
+    const folder = new MeterFolder({ meterLog, timers, log: silentLog, client });
     folder.start(0);
     await timers.advance(1);
     await folder.fold();

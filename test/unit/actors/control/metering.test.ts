@@ -8,7 +8,8 @@ import type { KvUsage, MeterLog } from '../../../../src/ports/index.js';
 import { METER_SHARD } from '../../../../src/protocol/index.js';
 import { accountCreated, createDatabase, db, firstStarted, lease, session } from '../../../spec/control/given.js';
 import { MemoryMeterLog } from '../../../support/memory/index.js';
-import { Installation, QUIET_LOG, runReadyTasks } from './installation.js';
+import { silentLog } from '../../../support/silent-log.js';
+import { Installation, runReadyTasks } from './installation.js';
 
 const USAGE: KvUsage = { commands: 2, writes: 1, bytesIn: 10, bytesOut: 20, durationMs: 3 };
 const DAY_MS = 86_400_000;
@@ -28,7 +29,7 @@ async function installed(): Promise<Installation> {
 }
 
 function writerOf({ time }: Installation, meterLog: MeterLog, name = 'a', maxRows = 2000): MeterWriter {
-  const ports = { meterLog, clock: time, timers: time, log: QUIET_LOG };
+  const ports = { meterLog, clock: time, timers: time, log: silentLog };
   return new MeterWriter(ports, session(name), { everyMs: 1000, maxRows, connections: () => 3 });
 }
 
@@ -209,7 +210,7 @@ describe('meter folder', () => {
     const writer = writerOf(installation, log);
     const newFolder = () => {
       const { time: timers, client } = installation;
-      const folder = new MeterFolder({ meterLog: log, timers, client, log: QUIET_LOG });
+      const folder = new MeterFolder({ meterLog: log, timers, client, log: silentLog });
       folder.start(installation.plane.state.meterPosition);
       return folder;
     };
@@ -241,7 +242,7 @@ describe('meter folder', () => {
     };
     const writer = writerOf(installation, twice);
     const { time: timers, client } = installation;
-    const folders = [0, 1].map(() => new MeterFolder({ meterLog: log, timers, client, log: QUIET_LOG }));
+    const folders = [0, 1].map(() => new MeterFolder({ meterLog: log, timers, client, log: silentLog }));
     for (const folder of folders) folder.start(0);
     writer.recordKv(db('first'), USAGE);
     await writer.flush();
@@ -259,7 +260,7 @@ describe('meter folder', () => {
     writer.recordKv(db('first'), USAGE);
     await writer.flush();
     const { time: timers, client } = installation;
-    const folder = new MeterFolder({ meterLog: log, timers, client, log: QUIET_LOG });
+    const folder = new MeterFolder({ meterLog: log, timers, client, log: silentLog });
     folder.start(0);
     await runReadyTasks();
     await folder.fold();
@@ -278,7 +279,7 @@ describe('meter folder', () => {
     }
     const { time: timers, client } = installation;
     const limits = { everyMs: 1000, maxRecords: 3, maxHeld: 7 };
-    const folder = new MeterFolder({ meterLog: log, timers, client, log: QUIET_LOG }, limits);
+    const folder = new MeterFolder({ meterLog: log, timers, client, log: silentLog }, limits);
     folder.start(0);
     await installation.time.advance(6000);
     expect(today(installation).commands).to.equal(50);
@@ -296,7 +297,7 @@ describe('duties of the control owner', () => {
     await writer.flush();
     const { time: timers, client, plane } = installation;
     const isGone = (name: string) => name === 'node-a' && timers.monotonicMs() > 20_000;
-    const duties = new ControlDuties({ meterLog: log, timers, client, log: QUIET_LOG, isGone }, plane);
+    const duties = new ControlDuties({ meterLog: log, timers, client, log: silentLog, isGone }, plane);
     duties.start();
     await timers.advance(19_000);
     const day = utcDayOf(timers.nowMs());

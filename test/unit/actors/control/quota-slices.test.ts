@@ -8,7 +8,7 @@ import type { KvGrant } from '../../../../src/ports/index.js';
 import { databaseCreated, db, INSTALLED, session, stateAfter } from '../../../spec/control/given.js';
 import { repetitions } from '../../../support/depth.js';
 import { ManualTime } from '../../../support/memory/index.js';
-import { QUIET_LOG } from './installation.js';
+import { silentLog } from '../../../support/silent-log.js';
 
 const DAY_MS = 86_400_000;
 /** More than any limit here, so that a broken limit ends the test. */
@@ -48,7 +48,7 @@ function ownerOf(
 }
 
 function slicesOf(client: ControlClient, time: ManualTime, name = 'a'): QuotaSlices {
-  return new QuotaSlices({ client, clock: time, log: QUIET_LOG }, session(name));
+  return new QuotaSlices({ client, clock: time, log: silentLog }, session(name));
 }
 
 const pauseOf = (scheduler: fc.Scheduler) => () => scheduler.schedule(Promise.resolve());

@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { Sweeps } from '../../../../src/actors/control/sweeps.js';
 import { SESSION_UNCHANGED_MS, SessionSweep } from '../../../../src/actors/runtime/index.js';
 import { encodeSessionRecord } from '../../../../src/codec/leases/index.js';
-import { silentLog } from '../../../spec/journal/shard-history.js';
 import { ManualTime, MemoryLeaseStore } from '../../../support/memory/index.js';
+import { silentLog } from '../../../support/silent-log.js';
 
 const MINUTE_MS = 60_000;
 

@@ -5,11 +5,10 @@ import { FollowedShards } from '../../../../src/actors/runtime/followed-shards.j
 import type { ShardActor } from '../../../../src/actors/runtime/index.js';
 import type { ShardLease } from '../../../../src/codec/leases/index.js';
 import type { SessionId, ShardName } from '../../../../src/kernel/index.js';
-import type { Log } from '../../../../src/ports/index.js';
 import { KvShardStand, SHARD } from '../../../support/kv-shard-stand.js';
+import { silentLog } from '../../../support/silent-log.js';
 
 const OURS = 'ours' as SessionId;
-const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => SILENT };
 
 describe('a followed shard', () => {
   let stand: KvShardStand;
@@ -26,7 +25,7 @@ describe('a followed shard', () => {
       made.push(actor);
       return actor;
     };
-    followed = new FollowedShards<KvWork>({ clock: stand.time, log: SILENT }, create, (shard) => looked.push(shard));
+    followed = new FollowedShards<KvWork>({ clock: stand.time, log: silentLog }, create, (shard) => looked.push(shard));
   });
   afterEach(() => {
     followed.dropAll();

@@ -8,11 +8,12 @@ import { DefiniteAppender } from '../../../../src/journal/index.js';
 import { type BootTime, ROOMY } from '../../../../src/ports/index.js';
 import type { Manifest } from '../../../../src/protocol/index.js';
 import { JournalStand } from '../../../spec/journal/journal-stand.js';
-import { ALPHA, CLUSTER, SHARD, silentLog } from '../../../spec/journal/shard-history.js';
+import { ALPHA, CLUSTER, SHARD } from '../../../spec/journal/shard-history.js';
 import { LIMITS } from '../../../support/kv-shard-stand.js';
 import { MemoryLeaseStore, MemoryNetwork } from '../../../support/memory/index.js';
 import { NO_LISTENERS } from '../../../support/no-listeners.js';
 import { NO_METRICS } from '../../../support/no-metrics.js';
+import { silentLog } from '../../../support/silent-log.js';
 
 const NO_BOOT_TIME: BootTime = { bootId: undefined, sinceBootMs: () => undefined };
 const TIMES = { heartbeatMs: 500, renewMs: 1000, readLeaseMs: 2000, takeoverMs: 3000, marginMs: 250 };

@@ -1,14 +1,14 @@
 /**
  * The file of the data key: its permissions, a rotation that is killed, and its match with the settings. Proves DKY1–DKY3.
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { dataKeyOf } from '../../../../src/adapters/nats/installation/index.js';
 import { type DataKey, DataKeyFile, NodeIndexFiles, NodeRandom } from '../../../../src/adapters/node/index.js';
 import { loadConfig } from '../../../../src/config/index.js';
 import type { ByteString, PartitionName } from '../../../../src/kernel/index.js';
+import { directoryOf } from '../../../support/stand-hooks.js';
 
 const PARTITION = 'kv:db-aaaaaaaaaaaaaaaa:0' as PartitionName;
 
@@ -17,13 +17,11 @@ const [FIRST, SECOND] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString('ba
 const hex = (key: DataKey | undefined) => Buffer.from(key?.keyFor('indexes') ?? []).toString('hex');
 
 describe('the data key', () => {
-  let dir: string;
+  const dir = directoryOf('each test');
   let file: DataKeyFile;
   beforeEach(() => {
-    dir = mkdtempSync(join(tmpdir(), 'millrace-data-key-'));
-    file = new DataKeyFile(dir, random);
+    file = new DataKeyFile(dir.path, random);
   });
-  afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
   const failure = (work: Promise<unknown>) =>
     work.then(
@@ -32,9 +30,11 @@ describe('the data key', () => {
     );
 
   it('is the same for two processes that make it at the same time (DKY1)', async () => {
-    const made = await Promise.all(Array.from({ length: 8 }, () => new DataKeyFile(dir, random).openOrMake(FIRST)));
+    const made = await Promise.all(
+      Array.from({ length: 8 }, () => new DataKeyFile(dir.path, random).openOrMake(FIRST)),
+    );
     expect(new Set(made.map(hex)).size).to.equal(1);
-    expect(readdirSync(dir)).to.deep.equal(['data.key']);
+    expect(readdirSync(dir.path)).to.deep.equal(['data.key']);
   });
 
   it('has another derived key for each part, and none of them is in the file (DKY3)', async () => {
@@ -69,7 +69,7 @@ describe('the data key', () => {
   });
 
   const opened = (settings: Record<string, string>) =>
-    dataKeyOf(loadConfig({ MILLRACE_DATA_DIR: dir, ...settings }).config, random);
+    dataKeyOf(loadConfig({ MILLRACE_DATA_DIR: dir.path, ...settings }).config, random);
 
   it('is made for a new data directory with MILLRACE_ENCRYPTION_KEY, and is needed from then on', async () => {
     expect(await opened({})).to.equal(undefined);
@@ -80,22 +80,22 @@ describe('the data key', () => {
   });
 
   it('is refused for a directory with data that is not encrypted', async () => {
-    writeFileSync(join(dir, 'layout.json'), '{}');
+    writeFileSync(join(dir.path, 'layout.json'), '{}');
     expect(await failure(opened({ MILLRACE_ENCRYPTION_KEY: FIRST }))).to.contain('make a backup and restore it');
-    expect(readdirSync(dir)).to.deep.equal(['layout.json']);
+    expect(readdirSync(dir.path)).to.deep.equal(['layout.json']);
   });
 
   it('encrypts indexes, which are read with the same key only', async () => {
     const [index, text] = ['FT.CREATE films' as ByteString, 'a text of an index'];
-    const filesWith = (byte: number) => new NodeIndexFiles(dir, new Uint8Array(32).fill(byte));
+    const filesWith = (byte: number) => new NodeIndexFiles(dir.path, new Uint8Array(32).fill(byte));
     const draft = filesWith(1).write(PARTITION, index);
     for (const piece of [text, ' in two pieces']) await draft.append(Buffer.from(piece));
     await draft.complete();
     const read = async (byte: number) => Buffer.from((await filesWith(byte).read(PARTITION, index)) ?? []).toString();
     expect(await read(1)).to.equal(`${text} in two pieces`);
     expect(await read(2)).to.equal('');
-    const [folder = ''] = readdirSync(dir);
-    const [name = ''] = readdirSync(join(dir, folder));
-    expect(readFileSync(join(dir, folder, name)).includes(text)).to.equal(false);
+    const [folder = ''] = readdirSync(dir.path);
+    const [name = ''] = readdirSync(join(dir.path, folder));
+    expect(readFileSync(join(dir.path, folder, name)).includes(text)).to.equal(false);
   });
 });

@@ -1,31 +1,33 @@
 /** The bytes of each part, as `/metrics` shows them. Proves DU1. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { DiskUsage } from '../../../../src/adapters/node/disk-usage.js';
 import { PromMetrics } from '../../../../src/adapters/node/index.js';
-import { silentLog } from '../../../spec/journal/shard-history.js';
 import { realTime } from '../../../support/real-time.js';
+import { silentLog } from '../../../support/silent-log.js';
+import { directoryOf } from '../../../support/stand-hooks.js';
 
 describe('the disk usage metrics', () => {
-  let dataDir: string;
-
-  beforeEach(() => {
-    dataDir = mkdtempSync(join(tmpdir(), 'millrace-usage-'));
-  });
-  afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
+  const dataDir = directoryOf('each test');
 
   function put(path: string, bytes: number): void {
-    mkdirSync(dirname(join(dataDir, path)), { recursive: true });
-    writeFileSync(join(dataDir, path), new Uint8Array(bytes));
+    mkdirSync(dirname(join(dataDir.path, path)), { recursive: true });
+    writeFileSync(join(dataDir.path, path), new Uint8Array(bytes));
   }
 
   async function shown(streams: Readonly<Record<string, number>>, total: number, isAway = false) {
     const metrics = new PromMetrics({ withProcess: false });
     const streamSizes = () =>
       isAway ? Promise.reject(new Error('away')) : Promise.resolve(new Map(Object.entries(streams)));
-    const parts = { dataDir, streamSizes, total: { bytes: total }, metrics, timers: realTime, log: silentLog };
+    const parts = {
+      dataDir: dataDir.path,
+      streamSizes,
+      total: { bytes: total },
+      metrics,
+      timers: realTime,
+      log: silentLog,
+    };
     const usage = new DiskUsage(parts);
     await usage.start();
     const { text } = await metrics.page();
@@ -75,7 +77,7 @@ describe('the disk usage metrics', () => {
   });
 
   it('are empty without a data directory, and unknown while NATS does not answer', async () => {
-    rmSync(dataDir, { recursive: true });
+    rmSync(dataDir.path, { recursive: true });
     const bytes = await shown({ KV_0: 10 }, 10);
     expect([bytes['journals-kv'], bytes['jetstream-files'], bytes.millrace_journal_excess_bytes]).to.deep.equal([
       10, 0, 0,

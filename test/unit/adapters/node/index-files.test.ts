@@ -1,30 +1,27 @@
 /** Proves IXF1 and IXF2: the files of indexes. */
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { NodeIndexFiles } from '../../../../src/adapters/node/index.js';
 import type { PartitionName } from '../../../../src/kernel/index.js';
+import { directoryOf } from '../../../support/stand-hooks.js';
 
 const PARTITION = 'kv:db-aaaaaaaaaaaaaaaa:0' as PartitionName;
 
 describe('files of indexes', () => {
   let files: NodeIndexFiles;
-  let root: string;
+  const root = directoryOf('each test');
 
-  beforeEach(async () => {
-    root = await mkdtemp(join(tmpdir(), 'millrace-index-files-'));
-    files = new NodeIndexFiles(join(root, 'indexes'));
+  beforeEach(() => {
+    files = new NodeIndexFiles(join(root.path, 'indexes'));
   });
-
-  afterEach(() => rm(root, { recursive: true }));
 
   async function written(index: string, ...pieces: string[]): Promise<string> {
     const draft = files.write(PARTITION, index);
     for (const piece of pieces) await draft.append(Buffer.from(piece));
     await draft.complete();
-    return join(root, 'indexes', 'kv_db-aaaaaaaaaaaaaaaa_0');
+    return join(root.path, 'indexes', 'kv_db-aaaaaaaaaaaaaaaa_0');
   }
 
   it('return the pieces as one, and replace an earlier file', async () => {
@@ -53,7 +50,7 @@ describe('files of indexes', () => {
     await files.keepOnlyOf([PARTITION]);
     expect(String(await files.read(PARTITION, 'a'))).to.equal('one');
     await files.keepOnlyOf([]);
-    expect(await readdir(join(root, 'indexes'))).to.deep.equal([]);
+    expect(await readdir(join(root.path, 'indexes'))).to.deep.equal([]);
   });
 
   it('are removed with their index', async () => {
@@ -63,7 +60,7 @@ describe('files of indexes', () => {
     expect(await readdir(directory)).to.have.length(1);
     expect(String(await files.read(PARTITION, 'b'))).to.equal('two');
     await files.keepOnly(PARTITION, []);
-    expect(await readdir(join(root, 'indexes'))).to.deep.equal([]);
+    expect(await readdir(join(root.path, 'indexes'))).to.deep.equal([]);
   });
 
   it('are not removed while they are being written, by this process or another one', async () => {

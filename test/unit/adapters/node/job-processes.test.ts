@@ -1,14 +1,14 @@
 /** Processes with one job each, also failing ones. Proves JP1, JP2, JP3. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import { JobProcesses } from '../../../../src/adapters/node/index.js';
-import { silentLog } from '../../../spec/journal/shard-history.js';
 import { eventually } from '../../../support/eventually.js';
+import { silentLog } from '../../../support/silent-log.js';
+import { directoryOf } from '../../../support/stand-hooks.js';
 
 const JOBS = new URL('../../../../src/adapters/node/jobs/', import.meta.url).href;
 const SILENT = 'setInterval(() => {}, 1000)';
@@ -19,16 +19,12 @@ await doJob('a test', 0, async ({ job, installation }, log) => { ${work} });`;
 type Processes = JobProcesses<string, string, unknown>;
 
 describe('a process that does one job', () => {
-  let folder: string;
+  const folder = directoryOf('all tests');
   let files = 0;
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'millrace-jobs-'));
-  });
-  after(() => rm(folder, { recursive: true }));
 
   async function fileOf(code: string): Promise<URL> {
     files += 1;
-    const path = join(folder, `entry-${files}.mjs`);
+    const path = join(folder.path, `entry-${files}.mjs`);
     await writeFile(path, code);
     return pathToFileURL(path);
   }

@@ -1,19 +1,15 @@
 /** The places of secrets: files, variables of the environment, and commands. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { readSecret } from '../../../../src/adapters/node/index.js';
+import { directoryOf } from '../../../support/stand-hooks.js';
 
 describe('the place of a secret', () => {
-  let folder: string;
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'millrace-secrets-'));
-  });
-  afterEach(() => rmSync(folder, { recursive: true }));
+  const folder = directoryOf('each test');
 
   function file(text: string): string {
-    const path = join(folder, 'secret');
+    const path = join(folder.path, 'secret');
     writeFileSync(path, text);
     return path;
   }
@@ -26,7 +22,7 @@ describe('the place of a secret', () => {
   it('file: is refused above 64 KiB, and when it cannot be read', () => {
     const path = file('x'.repeat(64 * 1024 + 1));
     expect(() => readSecret({ kind: 'file', place: path })).to.throw(`${path} has more than 65536 bytes`);
-    expect(() => readSecret({ kind: 'file', place: join(folder, 'none') })).to.throw('ENOENT');
+    expect(() => readSecret({ kind: 'file', place: join(folder.path, 'none') })).to.throw('ENOENT');
   });
 
   it('env: is another variable, which must be set', () => {

@@ -1,8 +1,7 @@
 /**
  * RDB files byte by byte: forms that no current server writes, and invalid ones. Proves RDF1, RDF2, RDF3, FBY1, FBY2.
  */
-import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { DamagedFile, EndsTooSoon, FileBytes } from '../../../../src/cli/import/file-bytes.js';
@@ -11,6 +10,7 @@ import { RdbSource } from '../../../../src/cli/import/rdb/rdb-source.js';
 import { encodeListpack } from '../../../../src/domain/kv/types/rdb/listpack.js';
 import { KvBench, readable } from '../../../support/kv-bench.js';
 import { instant, keyOf, moduleName, rdbFile, size, text, ziplist, zipmap } from '../../../support/rdb-writer.js';
+import { directoryOf } from '../../../support/stand-hooks.js';
 
 const MOST = 1024 * 1024;
 const FAR_MS = 4_102_444_800_000;
@@ -37,14 +37,10 @@ const streamOf = (version: 1 | 2 | 3 | 4) => {
 };
 
 describe('an RDB file', () => {
-  let dir: string;
-  before(() => {
-    dir = mkdtempSync(join(tmpdir(), 'millrace-rdb-'));
-  });
-  after(() => rmSync(dir, { recursive: true, force: true }));
+  const dir = directoryOf('all tests');
 
   function partsOf(file: Buffer, most = MOST): RdbPart[] {
-    const path = join(dir, 'file.rdb');
+    const path = join(dir.path, 'file.rdb');
     writeFileSync(path, file);
     const open = openSync(path, 'r');
     try {
@@ -231,7 +227,7 @@ describe('an RDB file', () => {
   });
 
   it('is read in batches, and can be continued from each of them', () => {
-    const path = join(dir, 'batches.rdb');
+    const path = join(dir.path, 'batches.rdb');
     const keys = Array.from({ length: 10 }, (_, at) => keyOf(0, `k${at}`, text('v')));
     writeFileSync(
       path,

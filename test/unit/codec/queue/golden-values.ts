@@ -3,6 +3,7 @@
 import type { IntakeRecord } from '../../../../src/codec/queue/index.js';
 import type { DeliverySettings, Envelope, QueueEvent, Schedule } from '../../../../src/domain/queue/index.js';
 import type { AccountId, DlqId, MessageId, ScheduleId } from '../../../../src/kernel/index.js';
+import { PLAIN_DELIVERY } from '../../../support/plain-delivery.js';
 import { APPLICATION_EVENTS } from './application-values.js';
 import { GOLDEN_WORKFLOW_EVENTS } from './workflow-golden-values.js';
 
@@ -12,20 +13,6 @@ const other = 'msg_7YoJxFpwkEy5zBp3V1QyTrSbGi3d' as MessageId;
 const dlqId = '1767225600000-7' as DlqId;
 const scheduleId = 'nightly.report' as ScheduleId;
 const content = Uint8Array.from([0, 1, 127, 128, 255]);
-
-const plain: DeliverySettings = {
-  method: 'POST',
-  header: [],
-  maxRetries: 3,
-  retryDelay: undefined,
-  timeoutSeconds: undefined,
-  delaySeconds: 0,
-  callback: undefined,
-  failureCallback: undefined,
-  flowControl: undefined,
-  labels: [],
-  redact: undefined,
-};
 
 const full: DeliverySettings = {
   method: 'PATCH',
@@ -40,9 +27,9 @@ const full: DeliverySettings = {
   delaySeconds: 60,
   callback: {
     url: 'https://back.example/',
-    settings: { ...plain, failureCallback: { url: 'http://a', settings: plain } },
+    settings: { ...PLAIN_DELIVERY, failureCallback: { url: 'http://a', settings: PLAIN_DELIVERY } },
   },
-  failureCallback: { url: 'https://fail.example/', settings: plain },
+  failureCallback: { url: 'https://fail.example/', settings: PLAIN_DELIVERY },
   flowControl: { key: 'mail', parallelism: undefined, rate: 10, periodSeconds: 3600 },
   labels: ['one', 'two'],
   redact: { body: true, allHeaders: false, headers: ['Authorization'] },
@@ -50,7 +37,7 @@ const full: DeliverySettings = {
 
 const envelope: Envelope = {
   url: 'https://api.example/hook?a=1',
-  settings: plain,
+  settings: PLAIN_DELIVERY,
   queueName: undefined,
   scheduleId: undefined,
   topicName: undefined,
@@ -76,7 +63,7 @@ const schedule: Omit<Schedule, 'body' | 'lastTickAtMs' | 'lastOutcomes'> = {
   id: scheduleId,
   cron: 'CRON_TZ=Europe/Vienna 0 3 * * *',
   destination: { kind: 'url', url: 'https://api.example/report' },
-  settings: plain,
+  settings: PLAIN_DELIVERY,
   ownHeaders: [],
   queueName: undefined,
   callerIp: '192.0.2.1',

@@ -6,12 +6,13 @@ import type { QueueEvent } from '../../../../src/domain/queue/index.js';
 import type { LoggedRun } from '../../../../src/ports/index.js';
 import { type Checkpoint, MessageLogStore } from '../../../../src/projections/index.js';
 import { queuePartition } from '../../../../src/protocol/index.js';
-import { CLUSTER, silentLog } from '../../../spec/journal/shard-history.js';
+import { CLUSTER } from '../../../spec/journal/shard-history.js';
 import { repetitions } from '../../../support/depth.js';
 import { ACCOUNT, MessageLogStand, QUEUE_SHARD } from '../../../support/message-log-stand.js';
 import { response } from '../../../support/queue-spec.js';
 import { conclude, playRun, type RunAction, runPrograms } from '../../../support/random-runs.js';
 import { ALL_RUNS } from '../../../support/run-log-stand.js';
+import { silentLog } from '../../../support/silent-log.js';
 import { WorkflowSpec } from '../../../support/workflow-spec.js';
 
 const DAY_MS = 24 * 3600 * 1000;

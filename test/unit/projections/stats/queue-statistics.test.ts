@@ -11,11 +11,11 @@ import type { RunPart } from '../../../../src/domain/queue/runs/index.js';
 import { PERIODS, type Period } from '../../../../src/domain/statistics/index.js';
 import { SnapshotStore } from '../../../../src/journal/index.js';
 import type { DlqId, MessageId, RunId } from '../../../../src/kernel/index.js';
-import type { SqlFiles } from '../../../../src/ports/index.js';
 import type { Checkpoint, StatisticsModel, StatsCheckpoint, StatsStore } from '../../../../src/projections/index.js';
 import { METER_SHARD, queuePartition } from '../../../../src/protocol/index.js';
-import { CLUSTER, silentLog } from '../../../spec/journal/shard-history.js';
+import { CLUSTER } from '../../../spec/journal/shard-history.js';
 import { eventually } from '../../../support/eventually.js';
+import { killedAt } from '../../../support/killed-file.js';
 import {
   ACCOUNT,
   accepted,
@@ -28,6 +28,7 @@ import {
   started,
 } from '../../../support/message-log-stand.js';
 import { type SeededRandom, seededRandom } from '../../../support/seeded-random.js';
+import { silentLog } from '../../../support/silent-log.js';
 import { DAY, fromEnd, HOUR, kvRow, MINUTE, MONDAY, StatsStand, sum } from './stats-stand.js';
 
 const NOW = MONDAY + 10 * HOUR;
@@ -225,7 +226,7 @@ describe('statistics of queues', () => {
       const whole = await everything(await stand.open('whole.db'));
       for (const at of [1, 7, 23, 40, 52, 66]) {
         const name = `killed-${at}.db`;
-        const kills = killedAt(stand.files(name), at);
+        const kills = killedAt(stand.files(name), at + CHANGES_OF_A_NEW_FILE);
         const store = stand.newStore(kills.files);
         await expectKilled(store);
         kills.leave();
@@ -347,44 +348,6 @@ describe('statistics of queues', () => {
     });
   });
 });
-
-/** Files that drop the change with the number `at` and all later ones, as a kill does. */
-function killedAt(files: SqlFiles, at: number): { files: SqlFiles; leave(): void } {
-  let changes = 0;
-  let close = () => {};
-  const open = () => {
-    const file = files.open();
-    close = () => file.close();
-    return {
-      exec: (sql: string) => file.exec(sql),
-      giveBack: () => file.giveBack(),
-      close: () => file.close(),
-      transaction: <T>(work: () => T): T => {
-        file.exec('BEGIN');
-        const result = work();
-        file.exec('COMMIT');
-        return result;
-      },
-      prepare: (sql: string) => {
-        const statement = file.prepare(sql);
-        const counted =
-          <A extends readonly unknown[], R>(act: (...values: A) => R) =>
-          (...values: A): R => {
-            changes += 1;
-            if (changes === at + CHANGES_OF_A_NEW_FILE) throw new Error('killed');
-            return act(...values);
-          };
-        return {
-          run: counted((values: Parameters<typeof statement.run>[0]) => statement.run(values)),
-          insert: counted((values: Parameters<typeof statement.insert>[0]) => statement.insert(values)),
-          get: (values: Parameters<typeof statement.get>[0]) => statement.get(values),
-          all: (values: Parameters<typeof statement.all>[0]) => statement.all(values),
-        };
-      },
-    };
-  };
-  return { files: { open, remove: () => files.remove() }, leave: () => close() };
-}
 
 /** The writes of the version and of the cluster. */
 const CHANGES_OF_A_NEW_FILE = 2;

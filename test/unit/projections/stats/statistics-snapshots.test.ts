@@ -8,7 +8,6 @@ import { type DatabaseId, isMillraceError } from '../../../../src/kernel/index.j
 import type { ObjectStore } from '../../../../src/ports/index.js';
 import type { StatisticsModel } from '../../../../src/projections/index.js';
 import { METER_SHARD, type SegmentRef, STATISTICS_TABLES } from '../../../../src/protocol/index.js';
-import { silentLog } from '../../../spec/journal/shard-history.js';
 import { eventually } from '../../../support/eventually.js';
 import { MemoryObjectStore } from '../../../support/memory/index.js';
 import {
@@ -20,6 +19,7 @@ import {
   QUEUE_SHARD,
   started,
 } from '../../../support/message-log-stand.js';
+import { silentLog } from '../../../support/silent-log.js';
 import { DATABASE, HOUR, INDEX, kvRow, MINUTE, MONDAY, StatsStand, sum } from './stats-stand.js';
 
 const OTHER = 'db-cccccccccccccccc' as DatabaseId;

@@ -7,11 +7,12 @@ import type { AccountId, DatabaseId, SessionId } from '../../../../src/kernel/in
 import type { ObjectStore, SqlFiles } from '../../../../src/ports/index.js';
 import { StatisticsModel, type StatisticsOptions, StatsStore } from '../../../../src/projections/index.js';
 import { LATENCY_BOUNDS_MS, METER_SHARD, type MeterRecord, type MeterRow } from '../../../../src/protocol/index.js';
-import { CLUSTER, silentLog } from '../../../spec/journal/shard-history.js';
+import { CLUSTER } from '../../../spec/journal/shard-history.js';
 import { eventually } from '../../../support/eventually.js';
 import { MemoryMeterLog } from '../../../support/memory/index.js';
 import { MessageLogStand, QUEUE_SHARD } from '../../../support/message-log-stand.js';
 import { realTime } from '../../../support/real-time.js';
+import { silentLog } from '../../../support/silent-log.js';
 
 /** A Monday at midnight. */
 export const MONDAY = Date.UTC(2026, 8, 21);
