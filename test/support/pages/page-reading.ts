@@ -1,7 +1,7 @@
 /**
  * Runs a page as a new reader would: its blocks in order, in one shell, with a separate Millrace process that is
- * started as docs/guide/first-hour.md says. If the page opens a terminal a second time, such as `terminal=server`,
- * its program is interrupted first, as by Ctrl-C.
+ * started as docs/guide/first-hour.md says, unless the first block of the page starts it. If the page opens a terminal
+ * a second time, such as `terminal=server`, its program is interrupted first, as by Ctrl-C.
  *
  *  RPG1 every executed block ends in time with exit code 0; the program of a terminal ends with the page
  *  RPG2 the output that comments promise is printed; a command that only reads is repeated, because lists are updated
@@ -62,7 +62,8 @@ export class PageReading {
     const blocks = [...takenBy(this.page), ...blocksOf(this.page)];
     this.#shell = new ReaderShell(this.home.env);
     await this.#typed(`cd '${this.home.dir}'; exec 2>'${this.#errors}'`);
-    await this.#doBlock(blocksOf(SERVER_OF_ALL).find(isServer) as PageBlock);
+    const first = blocks.find((block) => isRunnable(block) && !block.words.has('part-of'));
+    if (first === undefined || !isServer(first)) await this.#doBlock(serverOfAll());
     for (const block of blocks) {
       const place = `${block.page}:${block.line}`;
       await this.#doBlock(block).catch((error: Error) => {
@@ -162,6 +163,10 @@ export class PageReading {
     for (const terminal of this.#terminals.values()) await terminal.end();
     this.home.remove();
   }
+}
+
+function serverOfAll(): PageBlock {
+  return blocksOf(SERVER_OF_ALL).find(isServer) as PageBlock;
 }
 
 function isServer({ words }: PageBlock): boolean {
