@@ -1,5 +1,6 @@
 /** Iterates over a configuration: its sections with their declared settings. */
-import { isLoopback, type Surroundings } from './defaults.js';
+import type { Surroundings } from './default.js';
+import { isLoopback } from './defaults.js';
 import { Config } from './schema.js';
 import { type SettingSpec, settingsOf } from './setting.js';
 

@@ -5,7 +5,8 @@
  */
 import { ValidateIf } from 'class-validator';
 import { assert } from '../kernel/index.js';
-import { DEFAULTS, type Default } from './defaults.js';
+import type { Default } from './default.js';
+import { DEFAULTS } from './defaults.js';
 import type { SettingKind } from './kinds.js';
 
 export const PREFIX = 'MILLRACE_';
