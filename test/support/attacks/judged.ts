@@ -35,11 +35,12 @@ const MOST_TRIES = 2;
 /** If the quiet p99 is above this value, the machine is too busy with other programs, and latency is not judged. */
 const TOO_BUSY_MS = 100;
 /**
- * The JavaScript engine and the allocator keep up to a fifth of freed memory, and some pages for a process of any
- * size.
+ * The JavaScript engine and the allocator keep up to a fifth of freed memory. 14 to 29 MiB more were held during 23
+ * attacks, without a growth from one attack to the next: compiled code of commands that ran for the first time, and the
+ * second tenant's own messages.
  */
 const MEMORY_TIMES = 1.2;
-const KEPT_MIB = 16;
+const KEPT_MIB = 32;
 const MEMORY_BACK_MS = 45_000;
 /** The number of recent quiet requests from which the quiet p99 is computed. */
 const QUIET_KEPT = 3000;
@@ -142,14 +143,22 @@ export function judgedAttacks(memory: MemorySettings, attackers = 1) {
     expect(peakMib, 'MiB at most').to.be.below(memory.peakMib);
     await Promise.all(processes.map((process) => process.undo()));
     await Promise.all(processes.splice(0).map((process) => process.end()));
-    await eventually(async () => expectMemoryBack(await stand.memory()), { everyMs: 250, timeoutMs: MEMORY_BACK_MS });
+    const { heldMib, residentMib } = await eventually(
+      async () => {
+        const now = await stand.memory();
+        expectMemoryBack(now);
+        return now;
+      },
+      { everyMs: 250, timeoutMs: MEMORY_BACK_MS },
+    );
     stand.steady.report();
     await inQuiet(QUIET_BESIDE_EACH);
     const p99Ms = percentile(latenciesMs, 0.99);
     const quietMs = Math.max(percentile(quiet, 0.99), percentile(neighbouring, 0.99));
     console.log(
       `      second tenant: ${latenciesMs.length} answered, p50 ${round(percentile(latenciesMs, 0.5))} ms, ` +
-        `p99 ${round(p99Ms)} ms, ${round(p99Ms / quietMs)} times quiet (${round(quietMs)} ms); ${peakMib} MiB at most`,
+        `p99 ${round(p99Ms)} ms, ${round(p99Ms / quietMs)} times quiet (${round(quietMs)} ms); ${peakMib} MiB at most, ` +
+        `then ${round(residentMib)} resident (${round(quietMemory.residentMib)}), ${round(heldMib)} held (${round(quietMemory.heldMib)})`,
     );
     if (quietMs > TOO_BUSY_MS) {
       console.log('      the machine is too busy for its p99 to be judged');
