@@ -53,7 +53,7 @@ const CONSUMER_MADE_WITHIN_MS = 2000;
 /** The server removes the consumer of an ended process after this time. */
 const INACTIVE_MS = 10_000;
 
-/** The pause before a request is sent again that was refused because the servers elect their leader. */
+/** The servers refuse requests while they elect their leader; a refused request is sent again after this pause. */
 const LEADER_PAUSE_MS = 100;
 
 const UNANSWERED = Symbol('unanswered');
@@ -81,7 +81,7 @@ export class JetStreamApi {
   }
 
   /**
-   * A server without a leader of the servers refuses every request and has not executed it. The request is therefore
+   * While the servers have no leader, they refuse every request without executing it. A refused request is therefore
    * sent again until its time is over.
    * @throws JOURNAL_UNAVAILABLE, also for a refusal (`refusalOf`)
    */

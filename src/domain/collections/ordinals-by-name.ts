@@ -4,13 +4,13 @@
  *
  *  OBN1 no call moves more than one of 256 tables, or the first names: a Map of a million names stops the process for
  *       tens of milliseconds when it doubles
- *  OBN2 no look-up compares many names: those that were chosen to collide are in a Map, because clients do not know its
- *       hash
+ *  OBN2 no look-up compares many names: names that a client has chosen so that their hashes collide are in a Map, which
+ *       uses a hash that clients do not know
  */
 import { hashKey } from './key-hash.js';
 import { RecordIndex } from './record-index.js';
 
-/** So many names are in a Map, because many indexes are small. Moving them takes about 0.2 ms. */
+/** The first names are in a Map, because most indexes are small. Moving them to the index takes about 0.2 ms. */
 const FIRST_NAMES = 1024;
 
 export class OrdinalsByName {

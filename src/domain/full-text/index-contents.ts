@@ -4,7 +4,7 @@
  *  IXC1 ordinals only grow: documents with a higher one were written later, and postings are in their order
  *  IXC2 the counts of documents and lengths are those of the present documents and of one that is being added; postings
  *      of removed ones stay until the contents are built again
- *  IXC3 no document moves the keys of all (OBN1: a Map of them stops the process when it doubles), nor the terms of all
+ *  IXC3 no document moves the keys or the terms of all documents (OBN1: a Map of all stops the process when it doubles)
  */
 import type { ByteString } from '../../kernel/index.js';
 import { NumberList, OrdinalsByName } from '../collections/index.js';
@@ -25,7 +25,7 @@ const SLICE_KEYS = 2000;
 /** Memory that is taken by documents that are added between two pauses: a few hundred words. */
 const SLICE_ADDED_BYTES = 16 * 1024;
 const GROWTH = 1.5;
-/** Their places have 32 bits. No document has half as many. */
+/** A position in the list of term ids has 32 bits. Half of them leave room for any document that is being added. */
 const MAX_TERM_IDS = 2 ** 31;
 /** Memory of a document without its fields and the characters of its key. */
 const DOCUMENT_BYTES = 75;

@@ -114,7 +114,7 @@ export interface BegunRoute {
   readonly start: string;
 }
 
-/** Does the route, which takes the rest of a path, serve this call? */
+/** Whether the route serves this call; the rest of the path after its fixed beginning is its parameter. */
 export function isOf({ route, start }: BegunRoute, method: string | undefined, path: string): boolean {
   if (!path.startsWith(start) || path.length === start.length) return false;
   const name = method?.toLowerCase();
