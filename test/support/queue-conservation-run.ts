@@ -25,6 +25,12 @@ const HISTORY_FILE = join(tmpdir(), 'millrace-queue-conservation.json');
 /** The only shard, which contains all messages of the account. */
 export const SHARD = 'QUEUE_0';
 
+/**
+ * Log events of a shard that changes its owner. An owner that ends before it has stored its release logs none, so the
+ * next owner's claim counts as well.
+ */
+const MOVES = ['shard.ended', 'shard.released', 'shard.claiming'];
+
 /** The account to check, and its shard. */
 interface Whose {
   readonly shard: string;
@@ -161,7 +167,7 @@ export class ConservationRun {
   #noteMoves(of: string): void {
     const moves = this.everStarted
       .flatMap((millrace) => logOf(millrace))
-      .filter(({ event, shard }) => shard === of && ['shard.ended', 'shard.released'].includes(String(event)));
+      .filter(({ event, shard }) => shard === of && MOVES.includes(String(event)));
     for (const { time } of moves) {
       const atMs = Date.parse(String(time));
       this.faults.push({ what: 'moved', victim: undefined, atMs, untilMs: atMs });

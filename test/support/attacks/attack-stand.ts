@@ -19,6 +19,7 @@ import {
   runMillrace,
   signalPid,
   startMillrace,
+  temporaryDirectory,
 } from '../millrace-process.js';
 import { NameServer } from '../name-server.js';
 import { residentMib } from '../process-memory.js';
@@ -102,7 +103,9 @@ export class AttackStand {
       const headers = { authorization: `Bearer ${restToken}` };
       await fetch(stand.addresses.kv as string, { method: 'POST', headers, body: '["EVAL","return 1","0"]' });
     }
-    stand.steady = new SteadyTenant(await stand.#tenant('steady'), stand.addresses, stand.sink.url('/steady'));
+    const { addresses, sink } = stand;
+    const tenant = await stand.#tenant('steady');
+    stand.steady = new SteadyTenant(tenant, addresses, sink.url('/steady'), await temporaryDirectory());
     return stand;
   }
 
@@ -163,7 +166,7 @@ export class AttackStand {
   }
 
   async stop(): Promise<void> {
-    this.steady?.stop();
+    await this.steady?.stop();
     await this.sink.close();
     await this.names.close();
     await endEverything();

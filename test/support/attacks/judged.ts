@@ -2,9 +2,10 @@
  * Turns attacks into test cases: each attack runs while a second tenant works, and is judged afterwards.
  *
  *  ATJ1 the same process still runs and reports that it is live; no request of the second tenant has failed
- *  ATJ2 the second tenant's p99 latency is below three times its quiet latency, or below the floor; a higher bound of
- *       an attack stands in the attack's entry with its reason. A machine that is too slow without an attack is not
- *       judged
+ *  ATJ2 the second tenant's p99 latency is below three times its quiet latency, below three times the machine's
+ *       latency during the attack, or below the floor; a higher bound of an attack stands in the attack's entry with
+ *       its reason. The machine's latency is that of a write with `fdatasync` without Millrace. A machine that is too
+ *       slow without an attack is not judged
  *  ATJ3 peak resident memory stays within its limit; after a garbage collection, either the resident memory or the
  *       memory held by the heap and its external buffers is within 20 % of its quiet value. Two measures are needed,
  *       because a snapshot of the attack's data may be in progress (resident memory), and the first script loads the
@@ -13,7 +14,7 @@
  *       varies
  *  ATJ5 an attacker is a separate process with a lower priority (attack-program.ts), and each attacker has its own
  *       account
- *  ATJ6 an attack that fails a criterion runs a second time on the restarted process, and the second try decides. The
+ *  ATJ6 an attack that fails a criterion runs again on the restarted process, and the last of three tries decides. The
  *       end of the process fails the test immediately
  */
 import { expect } from 'chai';
@@ -31,7 +32,7 @@ import { AttackStand, type Memory, type MemorySettings } from './attack-stand.js
 const FLOOR_MS = 100;
 const TIMES = 3;
 /** ATJ6. Other programs, or the host of a virtual machine, may pause all processes for seconds. */
-const MOST_TRIES = 2;
+const MOST_TRIES = 3;
 /** If the quiet p99 is above this value, the machine is too busy with other programs, and latency is not judged. */
 const TOO_BUSY_MS = 100;
 /**
@@ -134,7 +135,7 @@ export function judgedAttacks(memory: MemorySettings, attackers = 1) {
   async function tryOut(one: Case): Promise<void> {
     const failure = await underAttack(one);
     await stand.steady.waitForRequests(JUDGED);
-    const { failures, latenciesMs } = stand.steady.report();
+    const { failures, latenciesMs, machineMs } = stand.steady.report();
     const peakMib = await stand.peakMib();
     expect(stand.hasEnded, `the process has ended: ${stand.logTail()}`).to.equal(false);
     expect((await fetch(`${stand.addresses.metrics}/livez`)).status).to.equal(200);
@@ -155,16 +156,18 @@ export function judgedAttacks(memory: MemorySettings, attackers = 1) {
     await inQuiet(QUIET_BESIDE_EACH);
     const p99Ms = percentile(latenciesMs, 0.99);
     const quietMs = Math.max(percentile(quiet, 0.99), percentile(neighbouring, 0.99));
+    const machineP99Ms = percentile(machineMs, 0.99);
     console.log(
       `      second tenant: ${latenciesMs.length} answered, p50 ${round(percentile(latenciesMs, 0.5))} ms, ` +
-        `p99 ${round(p99Ms)} ms, ${round(p99Ms / quietMs)} times quiet (${round(quietMs)} ms); ${peakMib} MiB at most, ` +
+        `p99 ${round(p99Ms)} ms, ${round(p99Ms / quietMs)} times quiet (${round(quietMs)} ms), ` +
+        `${round(p99Ms / machineP99Ms)} times the machine (${round(machineP99Ms)} ms); ${peakMib} MiB at most, ` +
         `then ${round(residentMib)} resident (${round(quietMemory.residentMib)}), ${round(heldMib)} held (${round(quietMemory.heldMib)})`,
     );
     if (quietMs > TOO_BUSY_MS) {
       console.log('      the machine is too busy for its p99 to be judged');
       return;
     }
-    const boundMs = Math.max(TIMES * quietMs, one.exception?.p99Ms ?? FLOOR_MS);
+    const boundMs = Math.max(TIMES * quietMs, TIMES * machineP99Ms, one.exception?.p99Ms ?? FLOOR_MS);
     expect(p99Ms, 'p99 of the second tenant in ms').to.be.below(boundMs);
   }
 

@@ -2,8 +2,13 @@
  * A tenant with a steady load per second: 200 SETs, half of them over RESP, 50 publishes, 5 index queries and 5 reads
  * of the management API. Each request starts at its time even if earlier ones are late. Failed requests are not
  * repeated, so every failure is reported.
+ *
+ * The same process also writes to a file of its own and waits for the disk. These times show how fast the machine is
+ * without Millrace.
  */
+import { type FileHandle, open } from 'node:fs/promises';
 import http from 'node:http';
+import { join } from 'node:path';
 import { eventually } from '../eventually.js';
 import { RespClient } from '../resp-client.js';
 import type { Tenant } from './attack-stand.js';
@@ -22,6 +27,7 @@ const MAX_TICKS_AT_ONCE = 25;
 const TIMEOUT_MS = 60_000;
 const KEPT_FAILURES = 5;
 const KEYS = 500;
+const MACHINE_WRITE = Buffer.alloc(4096, 'x');
 
 export interface SteadyReport {
   readonly failed: number;
@@ -29,6 +35,8 @@ export interface SteadyReport {
   readonly failures: readonly string[];
   /** The time of each request from its start to its answer. */
   readonly latenciesMs: readonly number[];
+  /** The time of each write of 4 KiB with `fdatasync` to a file that Millrace does not use. */
+  readonly machineMs: readonly number[];
 }
 
 export class SteadyTenant {
@@ -42,11 +50,16 @@ export class SteadyTenant {
   #failed = 0;
   #failures: string[] = [];
   #latencies: number[] = [];
+  #machine: number[] = [];
+  #machineFile: FileHandle | undefined;
+  #isWriting = false;
 
+  /** @param directory on the disk of Millrace's data */
   constructor(
     private readonly tenant: Tenant,
     private readonly addresses: Readonly<Record<string, string>>,
     private readonly destination: string,
+    private readonly directory: string,
   ) {}
 
   get databaseId(): string {
@@ -63,20 +76,23 @@ export class SteadyTenant {
       const reply = await this.#resp.call(words);
       if (!reply.startsWith(':')) throw new Error(reply);
     }
+    this.#machineFile ??= await open(join(this.directory, 'machine-writes'), 'w');
     const startedAtMs = performance.now();
     let ticks = 0;
     this.#timer = setInterval(() => {
       const due = Math.floor((performance.now() - startedAtMs) / TICK_MS);
       for (let at = Math.max(ticks, due - MAX_TICKS_AT_ONCE); at < due; at += 1) this.#tick(at);
       ticks = due;
+      void this.#measureMachine();
     }, TICK_MS);
   }
 
-  stop(): void {
+  async stop(): Promise<void> {
     clearInterval(this.#timer);
     this.#timer = undefined;
     this.#resp?.close();
     this.#agent.destroy();
+    await this.#machineFile?.close();
   }
 
   /** Waits until this number of further requests have succeeded or failed. */
@@ -111,13 +127,29 @@ export class SteadyTenant {
       failed: this.#failed,
       failures: this.#failures,
       latenciesMs: this.#latencies,
+      machineMs: this.#machine,
     };
     this.#asked -= this.#answered + this.#failed;
     this.#answered = 0;
     this.#failed = 0;
     this.#failures = [];
     this.#latencies = [];
+    this.#machine = [];
     return report;
+  }
+
+  async #measureMachine(): Promise<void> {
+    const file = this.#machineFile;
+    if (file === undefined || this.#isWriting) return;
+    this.#isWriting = true;
+    const startedAtMs = performance.now();
+    try {
+      await file.write(MACHINE_WRITE, 0, MACHINE_WRITE.length, 0);
+      await file.datasync();
+      this.#machine.push(performance.now() - startedAtMs);
+    } finally {
+      this.#isWriting = false;
+    }
   }
 
   #tick(tick: number): void {
