@@ -4,7 +4,8 @@
  *
  *  PIX1 a partition is not worked on while a command or transaction is half done: its contents do not change during a
  *       query, and never have changes that are undone later
- *  PIX2 at most half of the time is spent here
+ *  PIX2 while the event loop has other work, at most half of the time is spent here; without other work, slices follow
+ *       each other with one round of the event loop between two
  */
 import type { KvEngine } from '../../domain/kv/index.js';
 import type { Clock } from '../../ports/index.js';
@@ -12,8 +13,12 @@ import type { KvWork } from './kv-work.js';
 import type { OwnedPartition } from './owned-partition.js';
 import type { StoredIndexes } from './stored-indexes.js';
 
-/** The work for one partition before the next one's turn, and the least time until the next slice. */
-const SLICE_MS = 1;
+/** The work for one partition before the next one's turn, and as much time for other work. */
+const SLICE_MS = 0.5;
+/** The time until the next look when no slice can be used. */
+const PAUSE_MS = 1;
+/** A round of the event loop without other work takes less. */
+const IDLE_ROUND_MS = 0.1;
 /** One of so many slices is for storing contents, also while changes wait. */
 const STORING_TURNS = 4;
 
@@ -21,6 +26,10 @@ export class PartitionIndexing {
   /** Partitions with work or with waiting requests, the one whose turn is next first. */
   readonly #busy = new Set<OwnedPartition>();
   #pausedUntilMs = 0;
+  /** When the last slice ended, if more work is left. */
+  #endedAtMs: number | undefined;
+  /** When the present round of the event loop began. */
+  #roundAtMs = 0;
   #turns = 0;
 
   constructor(
@@ -32,9 +41,10 @@ export class PartitionIndexing {
     private readonly stored?: StoredIndexes | undefined,
   ) {}
 
-  /** Milliseconds until there may be work; undefined: there is none. */
+  /** Milliseconds until there may be work; 0: after one round of the event loop; undefined: there is none. */
   get inMs(): number | undefined {
-    return this.#busy.size > 0 ? 1 : this.stored?.inMs;
+    if (this.#endedAtMs !== undefined) return 0;
+    return this.#busy.size > 0 ? PAUSE_MS : this.stored?.inMs;
   }
 
   /** To be called after commands have run: notes whether the partition has work. */
@@ -66,19 +76,20 @@ export class PartitionIndexing {
   run(): number {
     if (this.inMs === undefined) return 0;
     const nowMs = this.clock.monotonicMs();
-    if (nowMs < this.#pausedUntilMs) return 0;
+    if (this.#isPaused(nowMs)) return 0;
     const [owned] = this.#busy;
     this.#turns += 1;
     if (owned === undefined || this.#turns % STORING_TURNS === 0) {
       this.stored?.work(() => this.clock.monotonicMs() - nowMs >= SLICE_MS);
-      this.#pausedUntilMs = this.clock.monotonicMs() + SLICE_MS;
+      this.#endSlice(this.#busy.size > 0);
       return 0;
     }
     this.#busy.delete(owned);
     const { engine } = owned;
     if (engine === undefined) return 0;
     const { searches, graphs } = engine;
-    if (owned.underway === undefined && !owned.isInDoubt) {
+    const mayWork = owned.underway === undefined && !owned.isInDoubt;
+    if (mayWork) {
       this.tellLimits(owned, engine);
       const isOver = () => this.clock.monotonicMs() - nowMs >= SLICE_MS;
       searches.workUntil(isOver);
@@ -88,8 +99,25 @@ export class PartitionIndexing {
     const ready = owned.indexWaits.takeReady(searches, nowMs);
     this.onReady(ready);
     if (hasWork(owned, engine)) this.#busy.add(owned);
-    this.#pausedUntilMs = this.clock.monotonicMs() + SLICE_MS;
+    this.#endSlice(mayWork && (searches.hasWork || graphs.hasWork));
     return ready.length;
+  }
+
+  /** PIX2. A round of the event loop that takes longer than an empty one had other work. */
+  #isPaused(nowMs: number): boolean {
+    if (this.#endedAtMs === undefined) return nowMs < this.#pausedUntilMs;
+    const isIdle = nowMs - this.#roundAtMs < IDLE_ROUND_MS;
+    this.#roundAtMs = nowMs;
+    if (!isIdle && nowMs - this.#endedAtMs < SLICE_MS) return true;
+    this.#endedAtMs = undefined;
+    return false;
+  }
+
+  #endSlice(mayGoOn: boolean): void {
+    const nowMs = this.clock.monotonicMs();
+    this.#roundAtMs = nowMs;
+    if (mayGoOn) this.#endedAtMs = nowMs;
+    else this.#pausedUntilMs = nowMs + PAUSE_MS;
   }
 }
 

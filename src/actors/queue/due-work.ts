@@ -111,7 +111,7 @@ export class DueWork {
     let nextMs: number | undefined;
     for (const queue of queues) {
       if (queue.dueAtMs === undefined || queue.terms === undefined || this.#isHeldBack(queue)) continue;
-      nextMs = Math.min(nextMs ?? LONGEST_WAIT_MS, Math.max(0, queue.dueAtMs - nowMs));
+      nextMs = Math.min(nextMs ?? LONGEST_WAIT_MS, Math.max(1, queue.dueAtMs - nowMs));
     }
     return nextMs;
   }

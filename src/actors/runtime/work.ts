@@ -113,7 +113,10 @@ export interface ShardPlane<W extends Work> {
   execute(work: W, turn: Turn, shouldStop: ShouldStop): 'done' | 'more' | 'parked' | 'refused';
   /** A share of the drain for due work (expiry). */
   tick(turn: Turn): void;
-  /** When `tick` should run without new work, in milliseconds from now, by the shard's time; undefined: not at all. */
+  /**
+   * When `tick` should run without new work, in milliseconds from now, by the shard's time. 0: after one round of the event
+   * loop; undefined: not at all.
+   */
   nextTickInMs(nowMs: number): number | undefined;
   /** Takes the turn's effects by partition, without those of half-done work. They are in flight from now on. */
   seal(turn: Turn): SectionEffects[];

@@ -128,19 +128,23 @@ export function boosted(matches: Matches, boost: number): Matches {
   return { ordinals: matches.ordinals, scores: matches.scores.map((score) => score * boost) };
 }
 
-/** The first place from `from` on with at least this ordinal; it is searched in growing steps. */
-function firstAtLeast(ordinals: Uint32Array, wanted: number, from: number): number {
-  const { length } = ordinals;
+/** The first place from `from` on of at least this number in an ascending list; it is searched in growing steps. */
+export function firstAtLeast(
+  numbers: ArrayLike<number>,
+  wanted: number,
+  from: number,
+  length = numbers.length,
+): number {
   let step = 1;
   let low = from;
-  while (low + step < length && (ordinals[low + step] as number) < wanted) {
+  while (low + step < length && (numbers[low + step] as number) < wanted) {
     low += step;
     step *= 2;
   }
   let high = Math.min(length, low + step + 1);
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((ordinals[middle] as number) < wanted) low = middle + 1;
+    if ((numbers[middle] as number) < wanted) low = middle + 1;
     else high = middle;
   }
   return low;

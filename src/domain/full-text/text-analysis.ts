@@ -24,9 +24,7 @@ export function analysisOf(field: IndexField, language: string): Analysis {
   return {
     terms: termsOf,
     words: wordsOf,
-    *wordsByPart(text) {
-      for (const part of partsOf(text)) yield wordsOf(part);
-    },
+    wordsByPart: (text) => (text.length <= SLICE_CHARACTERS ? [wordsOf(text)] : wordsByPart(text)),
     termOf: stem ?? itself,
     *marked(text, isWanted, before, after) {
       const marked: string[] = [];
@@ -37,6 +35,10 @@ export function analysisOf(field: IndexField, language: string): Analysis {
       return marked.join('');
     },
   };
+}
+
+function* wordsByPart(text: string): Iterable<string[]> {
+  for (const part of partsOf(text)) yield wordsOf(part);
 }
 
 function itself(word: string): string {

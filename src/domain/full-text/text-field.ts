@@ -1,5 +1,5 @@
 /** The terms of one text field with their postings, and the lengths of its documents. */
-import { countOf, EXACT_UP_TO, ordinalOf, Postings } from '../search/index.js';
+import { countOf, EXACT_UP_TO, ordinalOf, Postings, postingOf } from '../search/index.js';
 import type { ContentsReader, ContentsWriter } from './contents-bytes.js';
 import type { IndexField } from './definition.js';
 import { firstOf } from './first-places.js';
@@ -24,9 +24,10 @@ const PACKED_FROM = 32;
 const VALUE_GAP = 100;
 const MAX_POSITION = 0xffff;
 const MAX_COUNT = countOf(0xff);
-const COUNT_SPAN = MAX_COUNT + 1;
-/** Words of which a field knows the terms: the frequent words of a language. */
+/** Words in each of two maps of known terms. A Map of more words takes milliseconds when it grows. */
 const MAX_KNOWN_WORDS = 20_000;
+/** Writing the text of a term takes as long as so many numbers. */
+export const TERM_WORK = 16;
 /** Memory of a term and its place in the tree, without its characters. */
 const TERM_BYTES = 460;
 /** Memory of a word of a document, with spare room: the posting and its place in the list of the document's terms, … */
@@ -69,6 +70,15 @@ export class TextTerm implements IndexTerm {
   ) {}
 }
 
+/** Words of a text in these places of a list. */
+interface Words {
+  readonly of: readonly string[];
+  readonly from: number;
+  readonly to: number;
+  /** The position in the field of the first word of the list. */
+  readonly position: number;
+}
+
 /** A list of numbers of 16 bits that grows at its end. */
 export class Positions {
   #items: number[] | Uint16Array = [];
@@ -108,8 +118,9 @@ function grown(items: ArrayLike<number>, length: number): Uint16Array {
 export class TextField {
   readonly analysis: Analysis;
   readonly #byText = new Map<string, TextTerm>();
-  /** The terms of recent words, with their stems found. */
-  readonly #byWord = new Map<string, TextTerm>();
+  /** The terms of recent words, with their stems found, and of the words before: frequent words stay known. */
+  #byWord = new Map<string, TextTerm>();
+  #byEarlierWord = new Map<string, TextTerm>();
   readonly #tree = new TermTree<TextTerm>();
   /** By ordinal: the words of the document's field. */
   #lengths = new Uint16Array(16);
@@ -152,16 +163,19 @@ export class TextField {
     let gaps = 0;
     for (const value of values) {
       for (const part of this.analysis.wordsByPart(value.slice(0, MAX_FIELD_CHARACTERS))) {
-        const left = part.slice(0, MAX_FIELD_WORDS - words);
-        for (let from = 0; from < left.length; from += SLICE_ADDED_WORDS) {
-          yield this.#addWords(left.slice(from, from + SLICE_ADDED_WORDS), ordinal, words + from + gaps, terms);
+        const left = Math.min(part.length, MAX_FIELD_WORDS - words);
+        for (let from = 0; from < left; from += SLICE_ADDED_WORDS) {
+          const to = Math.min(from + SLICE_ADDED_WORDS, left);
+          yield this.#addWords({ of: part, from, to, position: words + gaps }, ordinal, terms);
         }
-        words += left.length;
+        words += left;
       }
       gaps += VALUE_GAP;
     }
     if (words === 0) return;
-    for (const [place, term] of terms.entries()) {
+    // Loops over each word count places: an iterator's pairs are half of the memory that indexing takes and frees.
+    for (let place = 0; place < terms.length; place += 1) {
+      const term = terms[place] as TextTerm;
       term.documents += 1;
       term.postings.add(ordinal, term.count);
       note(term.id);
@@ -171,11 +185,12 @@ export class TextField {
   }
 
   /** @param terms those of the document, in the order of their first words @returns bytes of memory */
-  #addWords(words: readonly string[], ordinal: number, position: number, terms: TextTerm[]): number {
+  #addWords(words: Words, ordinal: number, terms: TextTerm[]): number {
+    const { of, from, to, position } = words;
     let bytes = 0;
-    for (const [place, word] of words.entries()) {
+    for (let place = from; place < to; place += 1) {
       const known = this.#byText.size;
-      const term = this.#termOf(word);
+      const term = this.#termOf(of[place] as string);
       if (this.#byText.size > known) bytes += TERM_BYTES + 2 * term.text.length;
       if (term.ordinal !== ordinal) {
         term.ordinal = ordinal;
@@ -208,32 +223,8 @@ export class TextField {
     }
     const terms = [...this.#byText.values()];
     writer.integer(terms.length);
-    let done = 0;
-    for (const { text, postings, positions } of terms) {
-      writer.text(text);
-      const items: number[] = [];
-      const places: number[] = [];
-      const { length } = postings;
-      let at = 0;
-      for (let index = 0; index < length; index += 1) {
-        const posting = postings.items[index] as number;
-        const ordinal = renumbered.at(ordinalOf(posting));
-        const end = at + countOf(posting);
-        if (ordinal >= 0) {
-          items.push(ordinal * COUNT_SPAN + countOf(posting));
-          for (let place = at; place < end; place += 1) places.push(positions.items[place] as number);
-        }
-        at = end;
-        done += 4;
-        if (done % SLICE_POSTINGS === 0) yield;
-      }
-      writer.integers(items);
-      writer.integers(places);
-      done += 16;
-      if (done < SLICE_POSTINGS) continue;
-      done = 0;
-      yield;
-    }
+    const pace = new WritingPace();
+    for (const term of terms) yield* writeTerm(writer, term, renumbered, pace);
   }
 
   /** Reads the parts that `write` wrote, into an empty field. */
@@ -306,11 +297,17 @@ export class TextField {
   #termOf(word: string): TextTerm {
     const known = this.#byWord.get(word);
     if (known !== undefined) return known;
-    const text = this.analysis.termOf(word);
-    const term = this.#byText.get(text) ?? this.#newTerm(text);
-    if (this.#byWord.size >= MAX_KNOWN_WORDS) this.#byWord.clear();
+    const term = this.#byEarlierWord.get(word) ?? this.#findTerm(this.analysis.termOf(word));
+    if (this.#byWord.size >= MAX_KNOWN_WORDS) {
+      this.#byEarlierWord = this.#byWord;
+      this.#byWord = new Map();
+    }
     this.#byWord.set(word, term);
     return term;
+  }
+
+  #findTerm(text: string): TextTerm {
+    return this.#byText.get(text) ?? this.#newTerm(text);
   }
 
   #newTerm(text: string, postings?: Postings, positions?: Positions): TextTerm {
@@ -331,6 +328,59 @@ export class TextField {
     this.#words += length;
     this.#documents += 1;
   }
+}
+
+/** Counts written numbers, to pause after each slice. */
+export class WritingPace {
+  #done = 0;
+
+  isSliceOver(numbers: number): boolean {
+    this.#done += numbers;
+    if (this.#done < SLICE_POSTINGS) return false;
+    this.#done = 0;
+    return true;
+  }
+}
+
+/** Writes the text, the postings and the positions of a term, without those of documents that are not stored. */
+function* writeTerm(
+  writer: ContentsWriter,
+  term: TextTerm,
+  renumbered: Renumbered,
+  pace: WritingPace,
+): Generator<void, void> {
+  // Postings that are added later are those of documents that are not stored.
+  const { length, items } = term.postings;
+  const positions = term.positions.items;
+  let [stored, storedPositions] = [0, 0];
+  for (let at = 0; at < length; at += 1) {
+    if (pace.isSliceOver(1)) yield;
+    const posting = items[at] as number;
+    if (renumbered.at(ordinalOf(posting)) < 0) continue;
+    stored += 1;
+    storedPositions += countOf(posting);
+  }
+  writer.text(term.text);
+  writer.integer(stored);
+  for (let at = 0; at < length; at += 1) {
+    if (pace.isSliceOver(1)) yield;
+    const posting = items[at] as number;
+    const ordinal = renumbered.at(ordinalOf(posting));
+    if (ordinal >= 0) writer.integer(postingOf(ordinal, countOf(posting)));
+  }
+  writer.integer(storedPositions);
+  let from = 0;
+  for (let at = 0; at < length; at += 1) {
+    const posting = items[at] as number;
+    const to = from + countOf(posting);
+    const isStored = renumbered.at(ordinalOf(posting)) >= 0;
+    for (let place = from; place < to; place += 1) {
+      if (pace.isSliceOver(1)) yield;
+      if (isStored) writer.integer(positions[place] as number);
+    }
+    from = to;
+  }
+  if (pace.isSliceOver(TERM_WORK)) yield;
 }
 
 function* mostFrequent(terms: TextTerm[]): Generator<void, TextTerm[]> {

@@ -1,15 +1,13 @@
 /** The values of fields other than texts: numbers, dates and truth values by document, keywords and facets by value. */
-import { ordinalOf, Postings } from '../search/index.js';
+import { ordinalOf, Postings, postingOf } from '../search/index.js';
 import type { ContentsReader, ContentsWriter } from './contents-bytes.js';
 import type { IndexField } from './definition.js';
 import { compareValues, type FieldValue, facetLevels, typedValueOf } from './field-values.js';
 import { SLICE_POSTINGS } from './limits.js';
-import type { IndexTerm, Renumbered } from './text-field.js';
+import { type IndexTerm, type Renumbered, TERM_WORK, WritingPace } from './text-field.js';
 
 const GROWTH = 1.5;
 const COLUMN_BYTES = 10;
-/** The distance of two ordinals in postings. */
-const COUNT_SPAN = 256;
 const TERM_BYTES = 260;
 const POSTING_BYTES = 9;
 /** Memory of a value that is kept apart. */
@@ -153,18 +151,22 @@ export class KeywordField implements Column {
   *write(writer: ContentsWriter, renumbered: Renumbered): Generator<void, void> {
     const { length } = this.#terms;
     writer.integer(length);
-    let done = 0;
+    const pace = new WritingPace();
     for (const { text, postings } of this.#terms.slice(0, length)) {
-      writer.text(text);
-      const items: number[] = [];
-      for (let index = 0; index < postings.length; index += 1) {
-        const posting = postings.items[index] as number;
-        const ordinal = renumbered.at(ordinalOf(posting));
-        if (ordinal >= 0) items.push(ordinal * COUNT_SPAN + 1);
-        done += 1;
-        if (done % SLICE_POSTINGS === 0) yield;
+      const { items, length: count } = postings;
+      let stored = 0;
+      for (let index = 0; index < count; index += 1) {
+        if (renumbered.at(ordinalOf(items[index] as number)) >= 0) stored += 1;
+        if (pace.isSliceOver(1)) yield;
       }
-      writer.integers(items);
+      writer.text(text);
+      writer.integer(stored);
+      for (let index = 0; index < count; index += 1) {
+        const ordinal = renumbered.at(ordinalOf(items[index] as number));
+        if (ordinal >= 0) writer.integer(postingOf(ordinal, 1));
+        if (pace.isSliceOver(1)) yield;
+      }
+      if (pace.isSliceOver(TERM_WORK)) yield;
     }
     const several: [number, readonly string[]][] = [];
     for (const [ordinal, present] of renumbered.from.entries()) {

@@ -86,8 +86,15 @@ function searchedText(bytes: ByteString): string {
 }
 
 /** The scalars at a path; arrays stand for all of their items. */
-function* scalarsAt(root: JsonValue, steps: readonly ByteString[]): Steps<Scalar[]> {
+function* scalarsAt(root: JsonValue, steps: readonly ByteString[]): Steps<readonly Scalar[]> {
+  const only = valueWithoutArrays(root, steps);
+  if (only === undefined) return NO_SCALARS;
   const found: Scalar[] = [];
+  if (!Array.isArray(only)) {
+    const scalar = scalarOf(only);
+    if (scalar !== undefined) found.push(scalar);
+    return found;
+  }
   const pace = new SlicePace();
   function* visit(value: JsonValue, depth: number): Steps<void> {
     if (pace.isDue()) yield;
@@ -106,6 +113,16 @@ function* scalarsAt(root: JsonValue, steps: readonly ByteString[]): Steps<Scalar
   }
   yield* visit(root, 0);
   return found;
+}
+
+/** The value at a path, or the first array on it; undefined: there is none. */
+function valueWithoutArrays(root: JsonValue, steps: readonly ByteString[]): JsonValue | undefined {
+  let value: JsonValue | undefined = root;
+  for (const step of steps) {
+    if (Array.isArray(value)) return value;
+    value = value instanceof Map ? value.get(step) : undefined;
+  }
+  return value;
 }
 
 /** The value at a path for an answer; undefined if there is none. An array before the last step gives an array. */

@@ -19,7 +19,6 @@ export type { FilterLiteral, FilterNode, FilterPath } from './filter-tree.js';
 export { type IdRange, rangeAfter, rangeOf } from './id-range.js';
 export * from './limits.js';
 export * from './postings.js';
-export { countOf, EXACT_UP_TO, MAX_ORDINALS, ordinalOf, Postings } from './postings.js';
 export { type SearchableText, searchableText } from './searchable-text.js';
 export * from './vectors/index.js';
 export { MAX_WORD_CHARACTERS, wordsOf } from './words.js';

@@ -56,7 +56,7 @@ export class Postings {
   }
 
   add(ordinal: number, count: number): void {
-    const posting = ordinal * COUNT_SPAN + Math.min(count, MAX_COUNT);
+    const posting = postingOf(ordinal, count);
     if (Array.isArray(this.#items)) {
       // Most words are in few documents, and a list that grows in place has room for 16 more.
       if (this.#length < EXACT_UP_TO) this.#items = this.#items.concat(posting);
@@ -81,6 +81,10 @@ export class Postings {
     this.#length = kept.length;
     this.#items = kept.length > PACKED_FROM ? Uint32Array.from(kept) : kept;
   }
+}
+
+export function postingOf(ordinal: number, count: number): number {
+  return ordinal * COUNT_SPAN + Math.min(count, MAX_COUNT);
 }
 
 export function ordinalOf(posting: number): number {
