@@ -13,8 +13,10 @@ import type { KvWork } from './kv-work.js';
 import type { OwnedPartition } from './owned-partition.js';
 import type { StoredIndexes } from './stored-indexes.js';
 
-/** The work for one partition before the next one's turn, and as much time for other work. */
-const SLICE_MS = 0.5;
+/** The work for one partition before the next one's turn: a command that arrives during it waits for the rest of it. */
+const SLICE_MS = 0.25;
+/** The longest slice, which follows other work that took as long. */
+const MAX_SLICE_MS = 1;
 /** The time until the next look when no slice can be used. */
 const PAUSE_MS = 1;
 /** A round of the event loop without other work takes less. */
@@ -76,11 +78,13 @@ export class PartitionIndexing {
   run(): number {
     if (this.inMs === undefined) return 0;
     const nowMs = this.clock.monotonicMs();
-    if (this.#isPaused(nowMs)) return 0;
+    const sliceMs = this.#sliceMs(nowMs);
+    if (sliceMs === 0) return 0;
+    const isOver = () => this.clock.monotonicMs() - nowMs >= sliceMs;
     const [owned] = this.#busy;
     this.#turns += 1;
     if (owned === undefined || this.#turns % STORING_TURNS === 0) {
-      this.stored?.work(() => this.clock.monotonicMs() - nowMs >= SLICE_MS);
+      this.stored?.work(isOver);
       this.#endSlice(this.#busy.size > 0);
       return 0;
     }
@@ -91,7 +95,6 @@ export class PartitionIndexing {
     const mayWork = owned.underway === undefined && !owned.isInDoubt;
     if (mayWork) {
       this.tellLimits(owned, engine);
-      const isOver = () => this.clock.monotonicMs() - nowMs >= SLICE_MS;
       searches.workUntil(isOver);
       graphs.workUntil(isOver);
       this.stored?.look(owned, engine);
@@ -103,14 +106,15 @@ export class PartitionIndexing {
     return ready.length;
   }
 
-  /** PIX2. A round of the event loop that takes longer than an empty one had other work. */
-  #isPaused(nowMs: number): boolean {
-    if (this.#endedAtMs === undefined) return nowMs < this.#pausedUntilMs;
+  /** PIX2. A round of the event loop that takes longer than an empty one had other work. @returns 0: not now */
+  #sliceMs(nowMs: number): number {
+    if (this.#endedAtMs === undefined) return nowMs < this.#pausedUntilMs ? 0 : MAX_SLICE_MS;
     const isIdle = nowMs - this.#roundAtMs < IDLE_ROUND_MS;
+    const otherMs = nowMs - this.#endedAtMs;
     this.#roundAtMs = nowMs;
-    if (!isIdle && nowMs - this.#endedAtMs < SLICE_MS) return true;
+    if (!isIdle && otherMs < SLICE_MS) return 0;
     this.#endedAtMs = undefined;
-    return false;
+    return Math.min(Math.max(SLICE_MS, otherMs), MAX_SLICE_MS);
   }
 
   #endSlice(mayGoOn: boolean): void {

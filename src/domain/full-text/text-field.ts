@@ -1,5 +1,5 @@
 /** The terms of one text field with their postings, and the lengths of its documents. */
-import { countOf, EXACT_UP_TO, ordinalOf, Postings, postingOf } from '../search/index.js';
+import { countOf, ordinalOf, Postings, postingOf, withNumber } from '../search/index.js';
 import type { ContentsReader, ContentsWriter } from './contents-bytes.js';
 import type { IndexField } from './definition.js';
 import { firstOf } from './first-places.js';
@@ -97,8 +97,7 @@ export class Positions {
 
   add(position: number): void {
     if (Array.isArray(this.#items)) {
-      if (this.#length < EXACT_UP_TO) this.#items = this.#items.concat(position);
-      else this.#items.push(position);
+      this.#items = withNumber(this.#items, this.#length, position);
       this.#length += 1;
       if (this.#length > PACKED_FROM) this.#items = grown(this.#items, this.#length);
       return;

@@ -28,7 +28,6 @@ const SLICE_KEYS = 256;
 const SLICE_ENTRIES = 32;
 /** Stored documents compared in one slice. */
 const COMPARED_KEYS = 32;
-
 /** The room is looked at when the contents have grown by so much. */
 const COUNTED_BYTES = 256 * 1024;
 /** Contents that were not complete when the room ended are expected to need so many times their size. */
@@ -263,24 +262,49 @@ export class LiveIndex implements SearchedIndex, StorableContents {
 
   /** Documents that are those of the present keys stay; all others are put again or removed. */
   *#compareStored(stored: IndexContents): Steps<void> {
-    const wasStored = stored.size;
-    yield* this.#fill(yield* this.#coveredKeys(), stored);
+    const changesBefore = this.#changes;
+    const { current, changed } = yield* this.#comparedKeys(stored);
+    const wasStored = stored.ordinals;
+    yield* this.#fill(changed, stored);
     if (this.#contents !== stored) return;
-    let looked = 0;
-    for (const key of stored.keys()) {
-      looked += 1;
-      if (looked > wasStored) break;
-      if (!this.keyspace.isThere(key)) yield* stored.remove(key);
-      if (looked % SLICE_KEYS === 0) yield;
-    }
+    const present = changed.reduce((sum, key) => (stored.has(key) ? sum + 1 : sum), current);
+    // Without changes in the meantime, the counts tell whether there are documents of keys that are gone.
+    if (stored.size > present || this.#changes > changesBefore) yield* this.#removeGone(stored, wasStored);
     this.#changesStored = 0;
     this.#isBuilt = true;
   }
 
-  /** Whether the document was put from the present value of the key. */
-  *#isCurrent(contents: IndexContents, key: ByteString): Steps<boolean> {
-    const value = this.keyspace.isThere(key) ? this.keyspace.stored(key) : undefined;
-    if (value === undefined) return false;
+  /** @returns how many documents are those of present keys, and the covered keys that have no such document */
+  *#comparedKeys(stored: IndexContents): Steps<{ readonly current: number; readonly changed: ByteString[] }> {
+    const changed: ByteString[] = [];
+    let current = 0;
+    let cursor = 0;
+    do {
+      const step = this.keyspace.scan(cursor, SLICE_KEYS);
+      for (const [key, value] of step.entries) {
+        if (!this.covers(key)) continue;
+        if (yield* this.#isCurrent(stored, key, value)) current += 1;
+        else changed.push(key);
+        if ((current + changed.length) % COMPARED_KEYS === 0) yield;
+      }
+      cursor = step.cursor;
+      yield;
+    } while (cursor !== 0);
+    return { current, changed };
+  }
+
+  *#removeGone(stored: IndexContents, ordinals: number): Steps<void> {
+    let looked = 0;
+    for (const key of stored.keys()) {
+      looked += 1;
+      if (looked > ordinals) break;
+      if (!this.keyspace.isThere(key)) yield* stored.remove(key);
+      if (looked % SLICE_KEYS === 0) yield;
+    }
+  }
+
+  /** Whether the document was put from this value of the key. */
+  *#isCurrent(contents: IndexContents, key: ByteString, value: Value): Steps<boolean> {
     if (typeof value === 'string' && this.definition.source === 'STRING') {
       return contents.isCurrent(key, yield* hashOf(value, []));
     }
@@ -294,7 +318,7 @@ export class LiveIndex implements SearchedIndex, StorableContents {
     else yield* this.#fill([...this.#contents.keys()]);
   }
 
-  /** @param next the contents to be completed; stored ones are compared */
+  /** @param keys to be put @param next the contents to be completed; stored ones have earlier documents of the keys */
   *#fill(keys: readonly ByteString[], next = new IndexContents(this.definition)): Steps<void> {
     const isStored = next.size > 0;
     this.#next = next;
@@ -304,10 +328,8 @@ export class LiveIndex implements SearchedIndex, StorableContents {
       if (this.#isRebuildWanted && !this.#isBuilt) break;
       this.#left -= 1;
       while (this.#pending.size > 0) yield* this.#processNext();
-      const isDone = next.has(key) && (!isStored || (yield* this.#isCurrent(next, key)));
-      if (!isDone) yield* this.#process(key, true);
-      // Comparing a document takes a fraction of the time of adding one.
-      if (!isDone || this.#left % COMPARED_KEYS === 0) yield;
+      if (isStored || !next.has(key)) yield* this.#process(key, true);
+      yield;
     }
     this.#left = 0;
     this.#next = undefined;

@@ -22,20 +22,37 @@ export function* valuesIn(
 ): Steps<FieldValues | undefined> {
   const root = yield* rootOf(value, source);
   if (root === undefined) return undefined;
-  // Fields with the same source have the same list, so that a long text is decoded once.
-  const bySource = new Map<string, readonly Scalar[]>();
   const values: (readonly Scalar[])[] = [];
-  for (const field of fields) {
-    const source = root instanceof HashValue ? sourceOf(field) : stepsOf(field).join('.');
-    let scalars = bySource.get(source);
-    if (scalars === undefined) {
-      scalars =
-        root instanceof HashValue ? scalarsOf(root.get(source, nowMs)) : yield* scalarsAt(root.json, stepsOf(field));
-      bySource.set(source, scalars);
-    }
-    values.push(scalars);
+  const sources = sourcesOf(fields);
+  for (let place = 0; place < sources.length; place += 1) {
+    const { name, steps, same } = sources[place] as FieldSource;
+    const known = values[same];
+    if (known !== undefined) values.push(known);
+    else if (root instanceof HashValue) values.push(scalarsOf(root.get(name, nowMs)));
+    else values.push(yield* scalarsAt(root.json, steps));
   }
   return values;
+}
+
+/** Where the values of a field are in a document. */
+interface FieldSource {
+  readonly name: ByteString;
+  readonly steps: readonly ByteString[];
+  /** The place of the first field with this source: both have the same list, so that a long text is decoded once. */
+  readonly same: number;
+}
+
+const knownSources = new WeakMap<readonly IndexField[], readonly FieldSource[]>();
+
+function sourcesOf(fields: readonly IndexField[]): readonly FieldSource[] {
+  return getOrCreate(knownSources, fields, () => {
+    const names = fields.map(sourceOf);
+    return fields.map((field, place) => ({
+      name: names[place] as ByteString,
+      steps: stepsOf(field),
+      same: names.indexOf(names[place] as ByteString),
+    }));
+  });
 }
 
 type Root = HashValue | { readonly json: JsonValue } | undefined;

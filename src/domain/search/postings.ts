@@ -30,8 +30,10 @@ const COUNT_SPAN = 1 << COUNT_BITS;
 export const MAX_ORDINALS = 2 ** (32 - COUNT_BITS);
 /** Longer lists are packed; a short typed array costs more than it saves. */
 const PACKED_FROM = 32;
-/** Lists up to this length have no spare room. */
-export const EXACT_UP_TO = 8;
+/** Lists up to this length double; a longer list that grows in place has room for 16 more. */
+const DOUBLED_UP_TO = 8;
+/** By the length of a full list: the spare places after the number that is added. */
+const SPARE: readonly (readonly number[])[] = [[], [], [0], [0], [0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0]];
 const GROWTH = 1.5;
 
 export class Postings {
@@ -58,9 +60,7 @@ export class Postings {
   add(ordinal: number, count: number): void {
     const posting = postingOf(ordinal, count);
     if (Array.isArray(this.#items)) {
-      // Most words are in few documents, and a list that grows in place has room for 16 more.
-      if (this.#length < EXACT_UP_TO) this.#items = this.#items.concat(posting);
-      else this.#items.push(posting);
+      this.#items = withNumber(this.#items, this.#length, posting);
       this.#length += 1;
       if (this.#length > PACKED_FROM) this.#items = grown(this.#items, this.#length);
       return;
@@ -81,6 +81,14 @@ export class Postings {
     this.#length = kept.length;
     this.#items = kept.length > PACKED_FROM ? Uint32Array.from(kept) : kept;
   }
+}
+
+/** The list, or a larger one, with one more number at the end of the first `length`. Most words are in few documents. */
+export function withNumber(items: number[], length: number, added: number): number[] {
+  if (length < items.length) items[length] = added;
+  else if (length >= DOUBLED_UP_TO) items.push(added);
+  else return items.concat(added, ...(SPARE[length] as readonly number[]));
+  return items;
 }
 
 export function postingOf(ordinal: number, count: number): number {
