@@ -5,7 +5,8 @@
  *  FEV1 the documents are those of a comparison with every document
  *  FEV2 the contents must not change between two slices
  */
-import { bm25, countOf, lengthFactor, ordinalOf, postingOf, worthOf } from '../search/index.js';
+import { bm25, countOf, lengthFactor, ordinalOf, worthOf } from '../search/index.js';
+import { AllWords, WordPart } from './all-words.js';
 import type { FieldValue } from './field-values.js';
 import type { Condition, DocumentFilter } from './filter.js';
 import type { IndexContents } from './index-contents.js';
@@ -13,7 +14,6 @@ import { MAX_CLAUSE_WORDS, SLICE_POSTINGS } from './limits.js';
 import {
   boosted,
   difference,
-  firstAtLeast,
   GrowingUnion,
   intersection,
   type Matches,
@@ -37,9 +37,6 @@ const SMART_WORD = 3;
 const SMART_PHRASE = 3;
 /** Shorter words are similar to too many others. */
 const MIN_SMART_CHARACTERS = 3;
-/** Postings of a frequent word that are read one after the other, before those after them are searched. */
-const NEAR_POSTINGS = 4;
-const KNOWN_FACTORS = 256;
 /** Values of `$in` that are looked up between two pauses. */
 const SLICE_VALUES = 16;
 const SIMILAR: Nearness = { distance: 1, isSwapOne: true, isPrefix: false };
@@ -262,45 +259,19 @@ export class FilterEvaluation {
     return words;
   }
 
-  /**
-   * Documents with all words, scored by BM25. The postings of the rarest word are read, and those of the others only at
-   * its documents.
-   */
+  /** Documents with all words, scored by BM25. */
   *#withAll(words: readonly WantedWord[]): Steps<Matches> {
     const parts = words.flatMap(({ field, term, boost }) =>
       term === undefined ? [] : [this.#partOf(field, term, boost)],
     );
     if (parts.length < words.length) return NO_MATCHES;
-    const rarest = parts.reduce((least, part) => (part.length < least.length ? part : least));
-    const others = parts.filter((part) => part !== rarest);
-    const list = new MatchList(rarest.length);
-    for (let from = 0; from < rarest.length; from += SLICE_POSTINGS) {
-      if (from > 0) yield;
-      this.#addAll(list, parts, rarest, others, from);
-    }
-    return list.matches;
-  }
-
-  /** A slice of the rarest word's postings. */
-  #addAll(list: MatchList, parts: WordPart[], rarest: WordPart, others: WordPart[], from: number): void {
-    const { contents } = this;
-    const to = Math.min(from + SLICE_POSTINGS, rarest.length);
-    const { items } = rarest;
-    for (let at = from; at < to; at += 1) {
-      const ordinal = ordinalOf(items[at] as number);
-      if (!areAllAt(others, ordinal) || !contents.isAlive(ordinal)) continue;
-      rarest.place = at;
-      let score = 0;
-      for (let place = 0; place < parts.length; place += 1) score += scoreAt(parts[place] as WordPart, ordinal);
-      list.add(ordinal, score);
-    }
+    return yield* new AllWords(this.contents, parts).matches();
   }
 
   #partOf(field: TextField, term: TextTerm, boost: number): WordPart {
-    const { items, length } = term.postings;
     const worth = this.#worthOf(this.statistics.documentsWith(field, [term], term.text, false));
-    const factors = new LengthFactors(this.statistics.averageLength(field));
-    return { field, items, length, place: 0, worth, factors, boost };
+    const averageLength = this.statistics.averageLength(field);
+    return new WordPart(field, term.postings, { worth, averageLength, boost });
   }
 
   /** Documents with the word, scored by BM25. */
@@ -412,54 +383,6 @@ interface WantedWord {
   readonly field: TextField;
   readonly term: TextTerm | undefined;
   readonly boost: number;
-}
-
-/** The postings of a word, and the place up to which they were read. */
-interface WordPart {
-  readonly field: TextField;
-  readonly items: ArrayLike<number>;
-  readonly length: number;
-  place: number;
-  readonly worth: number;
-  readonly factors: LengthFactors;
-  readonly boost: number;
-}
-
-/** Moves each part to the document. @returns whether all have it */
-function areAllAt(parts: readonly WordPart[], ordinal: number): boolean {
-  const wanted = postingOf(ordinal, 0);
-  for (let at = 0; at < parts.length; at += 1) {
-    const part = parts[at] as WordPart;
-    const { items, length } = part;
-    let { place } = part;
-    // Frequent words have one of the next documents.
-    const near = Math.min(place + NEAR_POSTINGS, length);
-    while (place < near && (items[place] as number) < wanted) place += 1;
-    if (place === near) place = firstAtLeast(items, wanted, place, length);
-    part.place = place;
-    if (place === length || ordinalOf(items[place] as number) !== ordinal) return false;
-  }
-  return true;
-}
-
-function scoreAt({ field, items, place, worth, factors, boost }: WordPart, ordinal: number): number {
-  return bm25(worth, countOf(items[place] as number), factors.of(field.lengthAt(ordinal))) * boost;
-}
-
-/** The length factors of short documents, computed once in a query. */
-class LengthFactors {
-  readonly #known = new Float64Array(KNOWN_FACTORS);
-
-  constructor(private readonly average: number) {}
-
-  of(length: number): number {
-    if (length >= KNOWN_FACTORS) return lengthFactor(length, this.average);
-    const known = this.#known[length] as number;
-    if (known > 0) return known;
-    const factor = lengthFactor(length, this.average);
-    this.#known[length] = factor;
-    return factor;
-  }
 }
 
 function postingsOf(terms: readonly TextTerm[]): number {

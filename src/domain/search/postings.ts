@@ -49,6 +49,11 @@ export class Postings {
     return this.#items;
   }
 
+  /** As `items`, always of the same kind, for loops over many. */
+  get packed(): Uint32Array {
+    return Array.isArray(this.#items) ? Uint32Array.from(this.#items) : this.#items;
+  }
+
   /** A list of these postings. */
   static of(items: Uint32Array): Postings {
     const postings = new Postings();

@@ -192,6 +192,41 @@ describe('full-text: filters', () => {
     );
   });
 
+  it('score several words by the sum of their scores, whichever has the fewest documents', () => {
+    const words = fc.uniqueArray(WORD, { minLength: 2, maxLength: 4 });
+    fc.assert(
+      fc.property(HISTORY, words, fc.integer({ min: 1, max: 3 }), (history, [first = '', ...others], boost) => {
+        const { contents } = afterHistory(history);
+        const boosted = { text: { $eq: first, $boost: boost } };
+        const both = scoresOf(contents, { $and: [boosted, ...others.map((word) => ({ text: { $eq: word } }))] });
+        const each = [
+          scoresOf(contents, boosted),
+          ...others.map((word) => scoresOf(contents, { text: { $eq: word } })),
+        ];
+        for (const [key, score] of both) {
+          const expected = each.reduce((sum, scores) => sum + (scores.get(key) ?? Number.NaN), 0);
+          expect(score).to.be.closeTo(expected, 1e-9);
+        }
+      }),
+    );
+  });
+
+  it('find the documents of a rare word among those of a frequent one', () => {
+    const documents = 2000;
+    const contents = new IndexContents(DEFINITION);
+    for (let id = 0; id < documents; id += 1) {
+      const text = id % 500 === 499 ? ['red', 'rare'] : ['red', 'green', id % 2 === 0 ? 'even' : 'odd'];
+      inOneStep(contents.put(`d:${id}`, valuesOf({ text, tag: undefined, n: undefined, ok: undefined })));
+    }
+    const keys = (...words: string[]) => [
+      ...scoresOf(contents, { $and: words.map((word) => ({ text: { $eq: word } })) }).keys(),
+    ];
+    expect(keys('red', 'rare')).to.deep.equal(['d:499', 'd:999', 'd:1499', 'd:1999']);
+    expect(keys('green', 'even', 'red')).to.have.length(1000);
+    expect(keys('green', 'rare')).to.deep.equal([]);
+    expect(keys('red', 'missing')).to.deep.equal([]);
+  });
+
   it('put equal scores in the order of writing', () => {
     const { contents } = afterHistory([
       [3, { text: ['red', 'dark'], tag: undefined, n: 1, ok: true }],
