@@ -1,6 +1,7 @@
 /**
- * Puts changed keys into the indexes of their partitions, and takes over stored graphs, a millisecond at a time, after the
- * replies of a turn. The databases with such work take turns. A database without indexes costs one look at an empty set.
+ * Puts changed keys into the indexes of their partitions, and takes over stored graphs, in slices of at most a
+ * millisecond, after the replies of a turn. The databases with such work take turns. A database without indexes costs
+ * one look at an empty set.
  *
  *  PIX1 a partition is not worked on while a command or transaction is half done: its contents do not change during a
  *       query, and never have changes that are undone later

@@ -127,16 +127,17 @@ export class FullTextIndexes implements SearchRegistry {
     return this.#liveByValue.get(value)?.bytes ?? 0;
   }
 
-  /** Works until no index has work, or `isOver`. Must not be called while a transaction is half done. */
+  /** Works until no index has work, or `isOver`; indexes take turns. Must not be called during a half-done transaction. */
   workUntil(isOver: () => boolean): void {
     this.sync();
-    for (let isBusy = true; isBusy && !isOver(); ) {
-      isBusy = false;
-      for (const live of this.#liveByValue.values()) {
-        if (!live.hasWork) continue;
-        live.step();
-        isBusy = true;
-      }
+    let idle = 0;
+    for (const [value, live] of this.#liveByValue) {
+      if (idle === this.#liveByValue.size || isOver()) break;
+      // The loop comes to it again, after the others.
+      this.#liveByValue.delete(value);
+      this.#liveByValue.set(value, live);
+      idle = live.hasWork ? 0 : idle + 1;
+      if (idle === 0) live.step();
     }
     this.#count();
   }
