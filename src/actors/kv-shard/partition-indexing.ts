@@ -5,8 +5,9 @@
  *
  *  PIX1 a partition is not worked on while a command or transaction is half done: its contents do not change during a
  *       query, and never have changes that are undone later
- *  PIX2 while the event loop has other work, at most half of the time is spent here; without other work, slices follow
- *       each other with one round of the event loop between two
+ *  PIX2 at most half of the time is spent here: without other work, slices follow each other for a millisecond, with one
+ *       round of the event loop between two, and then other processes have a millisecond; with other work, a slice
+ *       waits for as much other work as it takes. After a start, clients wait for stored contents, so there is no pause
  */
 import type { KvEngine } from '../../domain/kv/index.js';
 import type { Clock } from '../../ports/index.js';
@@ -18,8 +19,10 @@ import type { StoredIndexes } from './stored-indexes.js';
 const SLICE_MS = 0.25;
 /** The longest slice, which follows other work that took as long. */
 const MAX_SLICE_MS = 1;
-/** The time until the next look when no slice can be used. */
+/** The time until the next look when no slice can be used, and for other processes after `MOST_MS` without a pause. */
 const PAUSE_MS = 1;
+/** Other processes need the processor too: the 99th percentile of SET is 2.0 times that before without a pause, 1.3 to 1.6 with it. */
+const MOST_MS = 1;
 /** A round of the event loop without other work takes less. */
 const IDLE_ROUND_MS = 0.1;
 /** One of so many slices is for storing contents, also while changes wait. */
@@ -33,6 +36,8 @@ export class PartitionIndexing {
   #endedAtMs: number | undefined;
   /** When the present round of the event loop began. */
   #roundAtMs = 0;
+  /** The time of slices without other work since the last pause. */
+  #sinceMs = 0;
   #turns = 0;
 
   constructor(
@@ -79,10 +84,10 @@ export class PartitionIndexing {
   run(): number {
     if (this.inMs === undefined) return 0;
     const nowMs = this.clock.monotonicMs();
-    const sliceMs = this.#sliceMs(nowMs);
+    const [owned] = this.#busy;
+    const sliceMs = this.#sliceMs(nowMs, owned?.engine?.searches.isRestoring === true);
     if (sliceMs === 0) return 0;
     const isOver = () => this.clock.monotonicMs() - nowMs >= sliceMs;
-    const [owned] = this.#busy;
     this.#turns += 1;
     if (owned === undefined || this.#turns % STORING_TURNS === 0) {
       this.stored?.work(isOver);
@@ -108,14 +113,19 @@ export class PartitionIndexing {
   }
 
   /** PIX2. A round of the event loop that takes longer than an empty one had other work. @returns 0: not now */
-  #sliceMs(nowMs: number): number {
+  #sliceMs(nowMs: number, isUrgent: boolean): number {
     if (this.#endedAtMs === undefined) return nowMs < this.#pausedUntilMs ? 0 : MAX_SLICE_MS;
     const isIdle = nowMs - this.#roundAtMs < IDLE_ROUND_MS;
     const otherMs = nowMs - this.#endedAtMs;
     this.#roundAtMs = nowMs;
     if (!isIdle && otherMs < SLICE_MS) return 0;
     this.#endedAtMs = undefined;
-    return Math.min(Math.max(SLICE_MS, otherMs), MAX_SLICE_MS);
+    if (otherMs >= SLICE_MS) return Math.min(otherMs, MAX_SLICE_MS);
+    this.#sinceMs += SLICE_MS;
+    if (isUrgent || this.#sinceMs <= MOST_MS) return SLICE_MS;
+    this.#sinceMs = 0;
+    this.#pausedUntilMs = nowMs + PAUSE_MS;
+    return 0;
   }
 
   #endSlice(mayGoOn: boolean): void {

@@ -47,6 +47,12 @@ export class FullTextIndexes implements SearchRegistry {
     return false;
   }
 
+  /** Whether the stored contents of any index are being read. */
+  get isRestoring(): boolean {
+    for (const live of this.#liveByValue.values()) if (live.isRestoring) return true;
+    return false;
+  }
+
   /** Whether any index is in memory. */
   get isInMemory(): boolean {
     return this.#liveByValue.size > 0;

@@ -57,6 +57,7 @@ export class LiveIndex implements SearchedIndex, StorableContents {
   /** The work waits until it is known whether there are stored contents. */
   #isHeld: boolean;
   #stored: Uint8Array | undefined;
+  #isRestored = false;
   /** The memory of the contents when the room was looked at last. */
   #countedBytes = 0;
   /** Room that is wanted before the contents are built again; undefined: there was enough so far. */
@@ -113,6 +114,12 @@ export class LiveIndex implements SearchedIndex, StorableContents {
   begin(stored: Uint8Array | undefined): void {
     this.#isHeld = false;
     this.#stored = stored;
+    this.#isRestored = stored !== undefined;
+  }
+
+  /** Stored contents are being read: clients wait for an index that they had before the start. */
+  get isRestoring(): boolean {
+    return this.#isRestored && !this.#isBuilt && this.hasWork;
   }
 
   get unstored(): number | undefined {
