@@ -270,11 +270,16 @@ export class LiveIndex implements SearchedIndex, StorableContents {
   /** Documents that are those of the present keys stay; all others are put again or removed. */
   *#compareStored(stored: IndexContents): Steps<void> {
     const changesBefore = this.#changes;
-    const { current, changed } = yield* this.#comparedKeys(stored);
     const wasStored = stored.ordinals;
+    this.#next = stored;
+    const { current, changed } = yield* this.#comparedKeys(stored);
     yield* this.#fill(changed, stored);
     if (this.#contents !== stored) return;
-    const present = changed.reduce((sum, key) => (stored.has(key) ? sum + 1 : sum), current);
+    let present = current;
+    for (let at = 0; at < changed.length; at += 1) {
+      if (stored.has(changed[at] as ByteString)) present += 1;
+      if (at % SLICE_KEYS === SLICE_KEYS - 1) yield;
+    }
     // Without changes in the meantime, the counts tell whether there are documents of keys that are gone.
     if (stored.size > present || this.#changes > changesBefore) yield* this.#removeGone(stored, wasStored);
     this.#changesStored = 0;
@@ -287,6 +292,7 @@ export class LiveIndex implements SearchedIndex, StorableContents {
     let current = 0;
     let cursor = 0;
     do {
+      this.#left = Math.max(0, stored.size - current);
       const step = this.keyspace.scan(cursor, SLICE_KEYS);
       for (const [key, value] of step.entries) {
         if (!this.covers(key)) continue;

@@ -254,6 +254,23 @@ describe('key-value: full-text indexes and changing keys', () => {
       for (const one of read.searches.all()) one.begin(stored);
       read.searches.workUntil(() => false);
       expect(answers(read), source).to.deep.equal(answers(built));
+      const busy = copyOf(bench.engine, true);
+      for (const one of busy.searches.all()) one.begin(stored);
+      for (let id = 0; busy.searches.hasWork && id < 100; id += 1) {
+        let steps = 0;
+        busy.searches.workUntil(() => {
+          steps += 1;
+          return steps > 1;
+        });
+        for (const key of [`d:${below(400)}`, `d:${id}`]) {
+          const words = ['DEL', key];
+          busy.execute(findCommand(words) as CommandSpec, words, bench.nowMs);
+        }
+      }
+      busy.searches.workUntil(() => false);
+      const rebuilt = copyOf(busy);
+      rebuilt.searches.workUntil(() => false);
+      expect(answers(busy), `${source}, deleted during the comparison`).to.deep.equal(answers(rebuilt));
       const damaged = copyOf(bench.engine, true);
       for (const one of damaged.searches.all()) one.begin(stored.subarray(0, stored.length >>> 1));
       damaged.searches.workUntil(() => false);
