@@ -21,7 +21,10 @@ const SLICE_MS = 0.25;
 const MAX_SLICE_MS = 1;
 /** The time until the next look when no slice can be used, and for other processes after `MOST_MS` without a pause. */
 const PAUSE_MS = 1;
-/** Other processes need the processor too: the 99th percentile of SET is 2.0 times that before without a pause, 1.6 to 1.8 with it. */
+/**
+ * Other processes need the processor too: the 99th percentile of SET is 2.0 times that before without a pause, 1.6 to
+ * 1.8 with it.
+ */
 const MOST_MS = 1;
 /** A round of the event loop without other work takes less. */
 const IDLE_ROUND_MS = 0.1;
