@@ -5,9 +5,10 @@
  *
  *  PIX1 a partition is not worked on while a command or transaction is half done: its contents do not change during a
  *       query, and never have changes that are undone later
- *  PIX2 at most half of the time is spent here: without other work, slices follow each other for a millisecond, with one
- *       round of the event loop between two, and then other processes have a millisecond; with other work, a slice
- *       waits for as much other work as it takes. After a start, clients wait for stored contents, so there is no pause
+ *  PIX2 with other work, a slice waits for as much other work as it takes, so at most half of the time is spent here.
+ *       Without other work, slices follow each other for at most 2 ms, with one round of the event loop between two,
+ *       and then other processes have a millisecond. While stored contents are compared after a start, clients wait
+ *       for them, so there is no pause
  */
 import type { KvEngine } from '../../domain/kv/index.js';
 import type { Clock } from '../../ports/index.js';
@@ -17,13 +18,13 @@ import type { StoredIndexes } from './stored-indexes.js';
 
 /** The work for one partition before the next one's turn: a command that arrives during it waits for the rest of it. */
 const SLICE_MS = 0.25;
-/** The longest slice, which follows other work that took as long. */
+/** The longest slice, which follows a pause or other work that took as long. */
 const MAX_SLICE_MS = 1;
 /** The time until the next look when no slice can be used, and for other processes after `MOST_MS` without a pause. */
 const PAUSE_MS = 1;
 /**
  * Other processes need the processor too: the 99th percentile of SET is 2.0 times that before without a pause, 1.6 to
- * 1.8 with it.
+ * 1.8 with it. This is the time of the short slices between two pauses.
  */
 const MOST_MS = 1;
 /** A round of the event loop without other work takes less. */

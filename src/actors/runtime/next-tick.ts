@@ -8,12 +8,17 @@ export class NextTick {
   constructor(
     private readonly timers: Timers,
     private readonly clock: Clock,
+    /** Must not do the work before it returns. */
     private readonly action: () => void,
   ) {}
 
-  /** @param inMs  milliseconds from now; undefined: no work falls due */
+  /** @param inMs  milliseconds from now; 0: without a timer; undefined: no work falls due */
   schedule(inMs: number | undefined): void {
     if (inMs === undefined) return;
+    if (inMs === 0) {
+      this.action();
+      return;
+    }
     const atMs = this.clock.monotonicMs() + inMs;
     if (this.#timer !== undefined && atMs >= this.#atMs) return;
     this.#timer?.cancel();

@@ -395,14 +395,9 @@ export class ShardActor<W extends Work> {
     if (this.#entries.unproven > 0) this.#sweepLater();
     this.#entries.seal();
     if (this.#mailbox.size > 0 && !budget.isFull) this.#drainSoon();
-    if (this.#state === 'serving') this.#tickIn(this.plane.nextTickInMs(this.#time.nowMs()));
+    if (this.#state === 'serving') this.#tick.schedule(this.plane.nextTickInMs(this.#time.nowMs()));
     this.#wakeIfIdle();
     this.#noteWork(clock.monotonicMs() - budget.startedAtMs);
-  }
-
-  #tickIn(ms: number | undefined): void {
-    if (ms === 0) this.#drainSoon();
-    else this.#tick.schedule(ms);
   }
 
   #noteWork(ms: number): void {

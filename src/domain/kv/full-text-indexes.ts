@@ -133,17 +133,22 @@ export class FullTextIndexes implements SearchRegistry {
     return this.#liveByValue.get(value)?.bytes ?? 0;
   }
 
-  /** Works until no index has work, or `isOver`; indexes take turns. Must not be called during a half-done transaction. */
+  /**
+   * Works until no index has work, or `isOver`, for one step at least; indexes take turns. Must not be called during a
+   * half-done transaction.
+   */
   workUntil(isOver: () => boolean): void {
     this.sync();
     let idle = 0;
     for (const [value, live] of this.#liveByValue) {
-      if (idle === this.#liveByValue.size || isOver()) break;
+      if (idle === this.#liveByValue.size) break;
       // The loop comes to it again, after the others.
       this.#liveByValue.delete(value);
       this.#liveByValue.set(value, live);
       idle = live.hasWork ? 0 : idle + 1;
-      if (idle === 0) live.step();
+      if (idle > 0) continue;
+      live.step();
+      if (isOver()) break;
     }
     this.#count();
   }

@@ -28,6 +28,7 @@ const SLICE_KEYS = 256;
 const SLICE_ENTRIES = 32;
 /** Stored documents compared in one slice. */
 const COMPARED_KEYS = 32;
+
 /** The room is looked at when the contents have grown by so much. */
 const COUNTED_BYTES = 256 * 1024;
 /** Contents that were not complete when the room ended are expected to need so many times their size. */
@@ -57,7 +58,7 @@ export class LiveIndex implements SearchedIndex, StorableContents {
   /** The work waits until it is known whether there are stored contents. */
   #isHeld: boolean;
   #stored: Uint8Array | undefined;
-  #isRestored = false;
+  #isRestoring = false;
   /** The memory of the contents when the room was looked at last. */
   #countedBytes = 0;
   /** Room that is wanted before the contents are built again; undefined: there was enough so far. */
@@ -114,12 +115,12 @@ export class LiveIndex implements SearchedIndex, StorableContents {
   begin(stored: Uint8Array | undefined): void {
     this.#isHeld = false;
     this.#stored = stored;
-    this.#isRestored = stored !== undefined;
+    this.#isRestoring = stored !== undefined;
   }
 
-  /** Stored contents are being read: clients wait for an index that they had before the start. */
+  /** Stored contents are being read and compared: clients wait for an index that they had before the start. */
   get isRestoring(): boolean {
-    return this.#isRestored && !this.#isBuilt && this.hasWork;
+    return this.#isRestoring;
   }
 
   get unstored(): number | undefined {
@@ -192,6 +193,7 @@ export class LiveIndex implements SearchedIndex, StorableContents {
     this.#contents = new IndexContents(this.definition);
     this.#next = undefined;
     this.#steps = undefined;
+    this.#isRestoring = false;
     this.#processing = undefined;
     this.#left = 0;
     this.#pending.clear();
@@ -251,8 +253,12 @@ export class LiveIndex implements SearchedIndex, StorableContents {
       return;
     }
     const stored = yield* this.#readStored();
-    if (stored === undefined) yield* this.#fill(yield* inOrder(yield* this.#coveredKeys()));
-    else yield* this.#compareStored(stored);
+    if (stored !== undefined) {
+      yield* this.#compareStored(stored);
+      return;
+    }
+    this.#isRestoring = false;
+    yield* this.#fill(yield* inOrder(yield* this.#coveredKeys()));
   }
 
   *#readStored(): Steps<IndexContents | undefined> {
@@ -273,6 +279,7 @@ export class LiveIndex implements SearchedIndex, StorableContents {
     const wasStored = stored.ordinals;
     this.#next = stored;
     const { current, changed } = yield* this.#comparedKeys(stored);
+    this.#isRestoring = false;
     yield* this.#fill(changed, stored);
     if (this.#contents !== stored) return;
     let present = current;

@@ -15,15 +15,11 @@ const MAX_TEXT_BYTES = 4 * MAX_FIELD_CHARACTERS;
 export type FieldValues = readonly (readonly Scalar[])[];
 
 /** The fields' values in the value of a key; undefined: the value is no document of this index. In slices. */
-export function* valuesIn(
-  value: Value,
-  { source, fields }: IndexDefinition,
-  nowMs: number,
-): Steps<FieldValues | undefined> {
-  const root = yield* rootOf(value, source);
+export function* valuesIn(value: Value, definition: IndexDefinition, nowMs: number): Steps<FieldValues | undefined> {
+  const root = yield* rootOf(value, definition.source);
   if (root === undefined) return undefined;
   const values: (readonly Scalar[])[] = [];
-  const sources = sourcesOf(fields);
+  const sources = sourcesOf(definition);
   for (let place = 0; place < sources.length; place += 1) {
     const { name, steps, same } = sources[place] as FieldSource;
     const known = values[same];
@@ -44,13 +40,14 @@ interface FieldSource {
 
 const knownSources = new WeakMap<readonly IndexField[], readonly FieldSource[]>();
 
-function sourcesOf(fields: readonly IndexField[]): readonly FieldSource[] {
+function sourcesOf({ source, fields }: IndexDefinition): readonly FieldSource[] {
   return getOrCreate(knownSources, fields, () => {
-    const names = fields.map(sourceOf);
+    // `$.a` and `a` are the same member of a document, and different fields of a hash.
+    const paths = fields.map((field) => (source === 'HASH' ? sourceOf(field) : stepsOf(field).join('.')));
     return fields.map((field, place) => ({
-      name: names[place] as ByteString,
+      name: sourceOf(field),
       steps: stepsOf(field),
-      same: names.indexOf(names[place] as ByteString),
+      same: paths.indexOf(paths[place] as ByteString),
     }));
   });
 }

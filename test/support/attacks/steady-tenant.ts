@@ -3,8 +3,8 @@
  * of the management API. Each request starts at its time even if earlier ones are late. Failed requests are not
  * repeated, so every failure is reported.
  *
- * The same process also writes to a file of its own and waits for the disk. These times show how fast the machine is
- * without Millrace.
+ * The same process also writes to a file that Millrace does not use, and waits for the disk. These times are the
+ * latency of the machine without Millrace.
  */
 import { type FileHandle, open } from 'node:fs/promises';
 import http from 'node:http';
@@ -52,7 +52,7 @@ export class SteadyTenant {
   #latencies: number[] = [];
   #machine: number[] = [];
   #machineFile: FileHandle | undefined;
-  #isWriting = false;
+  #writing: Promise<void> | undefined;
 
   /** @param directory on the disk of Millrace's data */
   constructor(
@@ -83,7 +83,7 @@ export class SteadyTenant {
       const due = Math.floor((performance.now() - startedAtMs) / TICK_MS);
       for (let at = Math.max(ticks, due - MAX_TICKS_AT_ONCE); at < due; at += 1) this.#tick(at);
       ticks = due;
-      void this.#measureMachine();
+      this.#writing ??= this.#measureMachine();
     }, TICK_MS);
   }
 
@@ -92,6 +92,7 @@ export class SteadyTenant {
     this.#timer = undefined;
     this.#resp?.close();
     this.#agent.destroy();
+    await this.#writing;
     await this.#machineFile?.close();
   }
 
@@ -139,17 +140,12 @@ export class SteadyTenant {
   }
 
   async #measureMachine(): Promise<void> {
-    const file = this.#machineFile;
-    if (file === undefined || this.#isWriting) return;
-    this.#isWriting = true;
+    const file = this.#machineFile as FileHandle;
     const startedAtMs = performance.now();
-    try {
-      await file.write(MACHINE_WRITE, 0, MACHINE_WRITE.length, 0);
-      await file.datasync();
-      this.#machine.push(performance.now() - startedAtMs);
-    } finally {
-      this.#isWriting = false;
-    }
+    await file.write(MACHINE_WRITE, 0, MACHINE_WRITE.length, 0);
+    await file.datasync();
+    this.#machine.push(performance.now() - startedAtMs);
+    this.#writing = undefined;
   }
 
   #tick(tick: number): void {
