@@ -93,9 +93,11 @@ export class AllWords {
   *matches(): Generator<void, Matches> {
     const [other] = this.#others;
     const isPair = this.#others.length === 1 && other !== undefined && other.length < this.#rarest.length * FAR_MORE;
-    for (let from = 0; from < this.#rarest.length; from += SLICE_POSTINGS) {
+    // Each posting of the rarest word is looked for in the others.
+    const slice = Math.ceil(SLICE_POSTINGS / this.parts.length);
+    for (let from = 0; from < this.#rarest.length; from += slice) {
       if (from > 0) yield;
-      const to = Math.min(from + SLICE_POSTINGS, this.#rarest.length);
+      const to = Math.min(from + slice, this.#rarest.length);
       if (isPair) this.#addPair(other, from, to);
       else this.#addAll(from, to);
     }

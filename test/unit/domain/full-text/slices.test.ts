@@ -12,6 +12,7 @@ import {
   parseAggregations,
   parseFilter,
   resultsOf,
+  SLICE_POSTINGS,
 } from '../../../../src/domain/full-text/index.js';
 import { type CommandSpec, findCommand, KvEngine } from '../../../../src/domain/kv/index.js';
 import { inOneStep } from '../../../../src/domain/kv/steps.js';
@@ -117,6 +118,16 @@ describe('full-text: slices of queries', function () {
       expect(shortestOf(() => aggregated(aggregations), WORK_MS)).to.be.below(LONGEST_MS);
     });
   }
+
+  it('count each look-up of a document that must have many words', () => {
+    const words = 120;
+    const filter = parseFilter(json({ $and: Array.from({ length: words }, () => ({ t: { $eq: 'a' } })) }), DEFINITION);
+    const steps = new FilterEvaluation(contents).matches(filter);
+    let pauses = 0;
+    for (let step = steps.next(); step.done !== true; step = steps.next()) pauses += 1;
+    const documents = DOCUMENTS - DOCUMENTS / 200;
+    expect(pauses).to.be.at.least(Math.floor((documents * words) / SLICE_POSTINGS));
+  });
 
   it('a filter has a limited number of expressions', () => {
     const filter = json({ $or: Array.from({ length: MAX_REGEXES + 1 }, () => ({ t: { $regex: 'a' } })) });
