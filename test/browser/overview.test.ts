@@ -129,6 +129,20 @@ describe('console: the overview', function () {
     expect(new Set(moments.slice(0, 4)).size, moments.join()).to.equal(1);
   });
 
+  it('keeps the tooltip in a chart whose newer values are drawn', async () => {
+    const { page, open } = await drawingsCounted();
+    await open();
+    const chart = page.locator('figure.chart').first();
+    await chart.locator('canvas').waitFor();
+    await chart.locator('.u-over').hover();
+    await chart.locator('.tooltip').waitFor();
+    const drawn = () => page.evaluate<number>('globalThis.drawings');
+    const before = await drawn();
+    await page.waitForResponse((response) => response.url().includes('/v2/kv/stats'));
+    await eventually(async () => expect(await drawn()).to.be.greaterThan(before));
+    expect(await chart.locator('.tooltip').count()).to.equal(1);
+  });
+
   it('zooms all charts by a drag, and back by a button', async () => {
     const { page } = await browser.personAt('/console/');
     const plot = page.locator('figure.chart').nth(1).locator('.u-over');
@@ -203,6 +217,20 @@ describe('console: the overview', function () {
     await person.page.keyboard.press('Enter');
     await eventually(() => expect(person.page.url()).to.match(/\/console\/messages\/msg_none$/));
   });
+
+  /** A page that counts how often a canvas is cleared, which a chart does before it is drawn. */
+  async function drawingsCounted() {
+    const person = await browser.person();
+    await person.page.addInitScript(`
+      const clear = CanvasRenderingContext2D.prototype.clearRect;
+      globalThis.drawings = 0;
+      CanvasRenderingContext2D.prototype.clearRect = function (...box) {
+        globalThis.drawings += 1;
+        return clear.apply(this, box);
+      };
+    `);
+    return { page: person.page, open: () => person.open('/console/') };
+  }
 });
 
 describe('console: the overview of a queue with failures', function () {

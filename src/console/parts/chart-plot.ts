@@ -60,19 +60,38 @@ export function colorOf(label: string, index: number): string {
   return OF_STATES[label] ?? (COLORS[index % COLORS.length] as string);
 }
 
-/** @returns a function that removes the drawing */
-export async function draw(element: HTMLElement, chart: Drawn, watcher: Watcher): Promise<() => void> {
+/** A drawn chart. */
+export interface Drawing {
+  /** Draws newer values of a chart with the same shape. The crosshair and the tooltip stay. */
+  show(chart: Drawn): void;
+  /** Removes the drawing. */
+  end(): void;
+}
+
+/** @returns a text that is the same for charts which one drawing can show. Undefined: the chart has no values */
+export function shapeOf({ times, series, before, height, isStacked }: Drawn): string | undefined {
+  if (times.length === 0) return undefined;
+  return JSON.stringify([series.map(({ label }) => label), before !== undefined, height, isStacked]);
+}
+
+export async function draw(element: HTMLElement, chart: Drawn, watcher: Watcher): Promise<Drawing> {
   const { default: UPlot } = await import('uplot');
-  const data = [chart.times.map((ms) => ms / 1_000), ...drawnValues(chart)];
-  const plot = new UPlot(optionsOf(element, chart, watcher), data as uPlot.AlignedData, element);
+  const plot = new UPlot(optionsOf(element, chart, watcher), dataOf(chart), element);
   const sized = new ResizeObserver(() => {
     plot.setSize({ width: Math.max(element.clientWidth, LEAST_WIDTH), height: chart.height });
   });
   sized.observe(element);
-  return () => {
-    sized.disconnect();
-    plot.destroy();
+  return {
+    show: (newer) => plot.setData(dataOf(newer)),
+    end: () => {
+      sized.disconnect();
+      plot.destroy();
+    },
   };
+}
+
+function dataOf(chart: Drawn): uPlot.AlignedData {
+  return [chart.times.map((ms) => ms / 1_000), ...drawnValues(chart)];
 }
 
 /** The period before comes first, so that it is below the others. */

@@ -6,7 +6,7 @@ import { signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { SmallButton } from './button.js';
-import { colorOf, type Drawn, draw, type Pointer, type Series } from './chart-plot.js';
+import { colorOf, type Drawing, type Drawn, draw, type Pointer, type Series, shapeOf } from './chart-plot.js';
 import { short } from './format.js';
 import { setter } from './setter.js';
 import { momentText } from './time.js';
@@ -41,10 +41,14 @@ export function Chart(props: ChartProps) {
     const from = times[index];
     if (hrefOf !== undefined && from !== undefined) route(hrefOf(from, times[index + 1] ?? from + stepOf(times)));
   };
+  const newest = useRef(drawn);
+  newest.current = drawn;
+  const drawing = useRef<Promise<Drawing> | undefined>(undefined);
+  const shape = shapeOf(drawn);
   useEffect(() => {
     const element = box.current;
-    if (element === null || times.length === 0) return undefined;
-    const drawing = draw(element, drawn, {
+    if (element === null || shape === undefined) return undefined;
+    const made = draw(element, newest.current, {
       onHover: (index) => {
         at.value = index;
       },
@@ -56,8 +60,13 @@ export function Chart(props: ChartProps) {
       },
       onPick: (index) => open.current(index),
     });
-    return () => void drawing.then((end) => end());
-  }, [drawn]);
+    drawing.current = made;
+    return () => {
+      drawing.current = undefined;
+      void made.then(({ end }) => end());
+    };
+  }, [shape, format]);
+  useEffect(() => void drawing.current?.then(({ show }) => show(drawn)), [drawn]);
   return (
     <figure class={`chart ${hrefOf === undefined ? '' : 'has-items'}`} style={{ margin: 0 }}>
       <figcaption class="row between">
