@@ -32,12 +32,18 @@ target=$(realpath "$target")
 echo "deb [signed-by=$keyring] $mirror bookworm main" >"$work/sources.list"
 options="-qq -o APT::Architecture=$arch -o APT::Architectures=$arch -o Dir::Etc::sourcelist=$work/sources.list
  -o Dir::Etc::sourceparts=/dev/null -o Dir::State=$work/state -o Dir::State::Lists=$work/lists -o Dir::State::status=$work/status
- -o Dir::Cache=$work/cache -o APT::Sandbox::User=root -o Acquire::Languages=none"
+ -o Dir::Cache=$work/cache -o APT::Sandbox::User=root -o Acquire::Languages=none
+ -o Acquire::Retries=3 -o Acquire::http::Timeout=20 -o Acquire::https::Timeout=20"
+# npm waits five minutes for an answer by default.
+export npm_config_fetch_timeout=20000 npm_config_fetch_retries=3
+step() { echo "root-file-system: $1" >&2; }
 
 # The C and C++ libraries of Node.js, flock and setpriv for the nats-server's supervision, a shell, and root certificates.
 packages='libc6 libgcc-s1 libstdc++6 gcc-12-base libcap-ng0 util-linux busybox-static ca-certificates base-files'
+step "reads the list of Debian's packages"
 # shellcheck disable=SC2086
 apt-get $options update
+step "loads Debian's packages"
 # shellcheck disable=SC2086
 (cd "$work/debs" && apt-get $options download $packages)
 mkdir -p "$target/usr/bin" "$target/usr/sbin" "$target/usr/lib" "$target/usr/lib64"
@@ -61,11 +67,13 @@ for command in sh env sleep cat mkdir; do ln -sf busybox "$target/usr/bin/$comma
 mkdir -p "$target/etc/ssl/certs"
 cat "$target"/usr/share/ca-certificates/mozilla/*.crt >"$target/etc/ssl/certs/ca-certificates.crt"
 
+step "loads Node.js"
 archive=$(cd "$work" && npm pack --silent "$node_package@$line" | tail -n 1)
 tar -xzf "$work/$archive" -C "$work"
 cp "$work/package/bin/node" "$target/usr/bin/node"
 cp "$nats" "$target/usr/bin/nats-server"
 
+step "installs the program's packages"
 # No package of the program needs an install script, so its architecture does not matter.
 npm install --prefix "$target/app" --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error "$program" >&2
 ln -s ../../app/node_modules/.bin/millrace "$target/usr/bin/millrace"

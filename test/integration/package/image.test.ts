@@ -23,10 +23,17 @@ mount -t proc proc "$IMAGE/proc"
 for device in null zero random urandom; do touch "$IMAGE/dev/$device"; mount --bind "/dev/$device" "$IMAGE/dev/$device"; done
 exec chroot --userspec=1000:1000 "$IMAGE" /usr/bin/env -i PATH=/usr/bin HOME=/data $SETTINGS millrace serve`;
 
-const run = promisify(execFile);
+/** A command that a slow registry holds up fails with its steps, before the test's own time is over. */
+const COMMAND_TIMEOUT_MS = 180_000;
+
+const execute = promisify(execFile);
+const run = (command: string, parameters: string[]) =>
+  execute(command, parameters, { cwd: ROOT, timeout: COMMAND_TIMEOUT_MS }).catch((error) => {
+    throw new Error(`${command}: ${error.stderr}`, { cause: error });
+  });
 
 describe('the root file system of an image (infra/root-file-system.sh)', function () {
-  this.timeout(180_000);
+  this.timeout(400_000);
   let image: string;
   let container: ChildProcess | undefined;
   let sink: QueueSink | undefined;
@@ -38,11 +45,11 @@ describe('the root file system of an image (infra/root-file-system.sh)', functio
       this.skip();
     }
     const place = await temporaryDirectory();
-    await run(process.execPath, ['infra/package.mjs', place], { cwd: ROOT });
+    await run(process.execPath, ['infra/package.mjs', place]);
     const program = (await readdir(place)).find((name) => name.endsWith('.tgz')) ?? '';
     image = join(await realpath(place), 'image');
     const server = spawnSync('which', [findNatsServer()], { encoding: 'utf8' }).stdout.trim();
-    await run('infra/root-file-system.sh', [image, join(place, program), server], { cwd: ROOT });
+    await run('infra/root-file-system.sh', [image, join(place, program), server]);
   });
   after(async () => {
     container?.kill('SIGKILL');
