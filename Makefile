@@ -12,7 +12,7 @@ export MALLOC_TRIM_THRESHOLD_ ?= 131072
 HEAP_MB ?= $(or $(MILLRACE_HEAP_MB),1024)
 # Half of the engine's own 16: as fast, and half as much that lies about between two collections.
 SERVE_FLAGS = $(NODE_FLAGS) --max-old-space-size=$(HEAP_MB) --max-semi-space-size=8
-MOCHA := node_modules/.bin/mocha --require ./dist/test/support/library-settings.js --require ./dist/test/support/file-times.js
+MOCHA := node_modules/.bin/mocha --require ./dist/test/support/library-settings.js --require ./dist/test/support/file-results.js
 # The number of processes follows; each takes the next file. Quick tests wait for half of their time: two processes keep a core busy.
 SIDE_BY_SIDE = $(MOCHA) --parallel --jobs
 LANES := $(shell echo $$((2 * $$(nproc))))
@@ -135,6 +135,13 @@ ifdef MINUTES
 else
 	$(CHAOS_DICE) $(SIDE_BY_SIDE) 3 $(CHAOS_TIME) $(CHAOS_LONGEST) $(CHAOS_OTHERS)
 endif
+
+# For .ci/run: again-test-node-24 runs the files on that release, as the tier did.
+again-test-node-%: dist/.built
+	bin=$$(infra/fetch-node.sh $*) && PATH="$$bin:$$PATH" PROPERTY_SEED=$* $(MOCHA) $(CHAOS_TIME) $(FILES)
+
+again-%: dist/.built
+	$(MOCHA) $(CHAOS_TIME) $(FILES)
 
 test-fuzz: dist/.built ## any request to every face; FUZZ_SECONDS=n for so long, FUZZ_SEED=n replays
 	FUZZ_SECONDS=$(or $(FUZZ_SECONDS),60) $(MOCHA) 'dist/test/fuzz/**/*.test.js'

@@ -29,7 +29,7 @@ describe('two processes on one NATS', function () {
   before(async () => {
     nats = await startPlainNats();
     // On a busy machine old permissions could refuse requests, and this test is not about that.
-    cluster = await MillraceCluster.prepare(nats, { MILLRACE_CONTROL_STALE_MS: '5000' });
+    cluster = await MillraceCluster.prepare(nats, { MILLRACE_CONTROL_STALE_MS: '20000' });
     journal = await cluster.reader();
     await cluster.start();
     await cluster.start();
