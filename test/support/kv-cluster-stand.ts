@@ -27,6 +27,7 @@ import { LIMITS } from './kv-shard-stand.js';
 import { ManualTime, MemoryJournal, MemoryLeaseStore, MemoryNetwork, MemoryObjectStore } from './memory/index.js';
 import { NO_LISTENERS } from './no-listeners.js';
 import { NO_METRICS } from './no-metrics.js';
+import { RecordingLog } from './recording-log.js';
 import { silentLog } from './silent-log.js';
 
 const DATABASE = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;
@@ -78,6 +79,8 @@ export class KvProcess {
   readonly session: Session;
   readonly host: ShardHost<KvWork>;
   readonly gateway: KvGateway;
+  /** The lines of its host of shards. */
+  readonly log = new RecordingLog();
   readonly #planes = new WeakMap<ShardActor<KvWork>, KvPlane>();
   #isKilled = false;
 
@@ -116,7 +119,7 @@ export class KvProcess {
       place,
     );
     this.host = new ShardHost<KvWork>(
-      { journal, leases, clock, timers: time, log: silentLog, metrics: NO_METRICS },
+      { journal, leases, clock, timers: time, log: this.log, metrics: NO_METRICS },
       {
         ...TIMES,
         lookEveryMs: 250,

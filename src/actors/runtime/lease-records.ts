@@ -1,7 +1,7 @@
 /** Shard leases in their store: taking one, keeping its high-water mark, and releasing one that has no actor (SH3). */
 import { decodeShardLease, encodeShardLease, type ShardLease } from '../../codec/leases/index.js';
 import type { ChainHead } from '../../journal/index.js';
-import { MillraceError, type SessionId, type ShardName } from '../../kernel/index.js';
+import { describeError, MillraceError, type SessionId, type ShardName } from '../../kernel/index.js';
 import type { Clock, LeaseStore, Log } from '../../ports/index.js';
 
 /** @returns the revision of the stored lease; undefined when another process was first. @throws JOURNAL_UNAVAILABLE */
@@ -37,7 +37,7 @@ export class HeldLease {
   #savedAtMs: number;
 
   constructor(
-    private readonly ports: { readonly leases: LeaseStore; readonly clock: Clock },
+    private readonly ports: { readonly leases: LeaseStore; readonly clock: Clock; readonly log: Log },
     private readonly shard: ShardName,
     private lease: ShardLease,
     private revision: number,
@@ -78,6 +78,17 @@ export class HeldLease {
     this.#savedNumber = number;
     this.#savedAtMs = this.ports.clock.monotonicMs();
     return true;
+  }
+
+  /** Frees the lease of a drained shard. @returns whether it is stored; if not, a later check releases it (SH3) */
+  async release(head: ChainHead, isPastQuiet: boolean): Promise<boolean> {
+    let cause = 'the stored lease is another one';
+    const isSaved = await this.save(head, isPastQuiet, true).catch((error: unknown) => {
+      cause = describeError(error);
+      return false;
+    });
+    if (!isSaved) this.ports.log.warn('shard.release-failed', { shard: this.shard, epoch: this.epoch, cause });
+    return isSaved;
   }
 
   /** An earlier try with a lost answer may have been stored after all, so the next one must use its revision. */

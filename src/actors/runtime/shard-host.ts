@@ -430,8 +430,7 @@ export class ShardHost<W extends Work> {
       this.#next.forget(shard);
       if (head === undefined) return;
       this.#notBeforeMs.set(shard, this.ports.clock.monotonicMs() + this.times.lookEveryMs);
-      const isSaved = await held.lease.save(head, held.actor.isPastQuiet, true).catch(() => false);
-      if (!isSaved) return;
+      if (!(await held.lease.release(head, held.actor.isPastQuiet))) return;
       this.#unused.forget(shard);
       const { epoch } = held.lease;
       this.session.tell({ shard, epoch, what: 'released' });

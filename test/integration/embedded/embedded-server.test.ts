@@ -19,8 +19,8 @@ import { chooseBinding, launch } from '../../../src/adapters/nats/embedded/serve
 import { knowsSyncAlways } from '../../../src/adapters/nats/embedded/server-version.js';
 import { describeError } from '../../../src/kernel/index.js';
 import { eventually } from '../../support/eventually.js';
+import { RecordingLog } from '../../support/recording-log.js';
 import { endAllParents, startParent } from './parents.js';
-import { RecordingLog } from './recording-log.js';
 import { freshDirs, testServer } from './test-server.js';
 
 describe('embedded server', function () {

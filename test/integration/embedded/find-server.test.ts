@@ -12,7 +12,7 @@ import { installHint } from '../../../src/adapters/nats/embedded/install-hint.js
 import { PINNED_PACKAGES } from '../../../src/adapters/nats/embedded/pinned-files.js';
 import { lastWords, runBounded } from '../../../src/adapters/nats/embedded/run-bounded.js';
 import { describeError } from '../../../src/kernel/index.js';
-import { RecordingLog } from './recording-log.js';
+import { RecordingLog } from '../../support/recording-log.js';
 import { freshDirs } from './test-server.js';
 
 /** A replacement for a nats-server in this file: the search only asks a binary for its version. */

@@ -7,7 +7,7 @@ import { lockDataDir } from '../../../src/adapters/nats/embedded/index.js';
 import { NatsOpening } from '../../../src/adapters/nats/installation/index.js';
 import { loadConfig } from '../../../src/config/index.js';
 import { eventually } from '../../support/eventually.js';
-import { RecordingLog } from './recording-log.js';
+import { RecordingLog } from '../../support/recording-log.js';
 import { freshDirs, testServer } from './test-server.js';
 
 describe('starting an embedded NATS in advance', function () {

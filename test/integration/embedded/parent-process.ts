@@ -5,7 +5,7 @@
  * Prints one line of JSON once it has the lock or the server, and then runs idle until it is killed.
  */
 import { lockDataDir, startEmbeddedServer } from '../../../src/adapters/nats/embedded/index.js';
-import { RecordingLog } from './recording-log.js';
+import { RecordingLog } from '../../support/recording-log.js';
 
 const [mode, dataDir = '', binary = '', version = '', binding] = process.argv.slice(2);
 

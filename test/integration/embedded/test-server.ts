@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type FoundServer, findNatsServer } from '../../../src/adapters/nats/embedded/index.js';
-import { RecordingLog } from './recording-log.js';
+import { RecordingLog } from '../../support/recording-log.js';
 
 let search: Promise<FoundServer> | undefined;
 

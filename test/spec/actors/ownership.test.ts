@@ -102,6 +102,32 @@ describe('ownership of a shard', () => {
     expect(await owner?.run('INCR a')).to.equal(2);
   });
 
+  for (const [how, fail, cause] of [
+    ['has no answer', () => Promise.reject(new MillraceError('JOURNAL_UNAVAILABLE', 'no answer')), 'no answer'],
+    ['is refused', async () => ({ kind: 'conflict' }) as const, 'the stored lease is another one'],
+  ] as const) {
+    it(`is released by a later check when the release ${how}, and the log has the line shard.release-failed (SH3)`, async () => {
+      const { owner, other } = await twoProcesses();
+      await owner.run('SET a 1');
+      const { leases } = stand;
+      const update = leases.update.bind(leases);
+      let failures = 0;
+      leases.update = async (key, value, revision) => {
+        if (key !== SHARD || failures > 0 || !decodeShardLease(value).isReleased) return update(key, value, revision);
+        failures += 1;
+        return fail();
+      };
+      const epoch = owner.host.actorOf(SHARD)?.epoch;
+      owner.session.leave();
+      await stand.time.advance(2000);
+      expect(owner.log.of('shard.release-failed')).to.deep.equal([
+        { level: 'warn', event: 'shard.release-failed', fields: { shard: SHARD, epoch, cause } },
+      ]);
+      expect(stand.owners()).to.deep.equal([other]);
+      expect(await other.run('GET a')).to.equal('1');
+    });
+  }
+
   it('needs no right to delete records in a process without shards: its session ends with a mark that it is over (SE2)', async () => {
     const owner = await stand.start();
     const edge = await stand.start(0, []);

@@ -1,5 +1,5 @@
 /** A log that keeps its lines, for tests of the lines that an operator reads. */
-import type { Log, LogFields } from '../../../src/ports/index.js';
+import type { Log, LogFields } from '../../src/ports/index.js';
 
 export interface LogLine {
   readonly level: string;
