@@ -6,7 +6,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PRIVATE_FILE, readFileIfThere, readRunningFile, writeFileAtomic } from '../adapters/node/index.js';
 import type { WorkerEnvironment } from '../adapters/workers/index.js';
-import { type Config, type Environment, loadConfig } from '../config/index.js';
+import { type Config, type Environment, loadConfig, SETTINGS, Secret } from '../config/index.js';
 import { describeError, MillraceError } from '../kernel/index.js';
 import type { Log } from '../ports/index.js';
 import { FAILED, type Output } from './parser.js';
@@ -28,27 +28,16 @@ const ASKED = 'reload.json';
 const OUTCOME = 'reloaded.json';
 const LOOK_EVERY_MS = 100;
 
-/** Settings of the supervisor and its nats-server: a restart changes them. */
-const FIXED: readonly ((config: Config) => unknown)[] = [
-  ({ storage: { dataDir, sealKeyFile, fsync, kvShards, queueShards } }) => [
-    dataDir,
-    sealKeyFile,
-    fsync,
-    kvShards,
-    queueShards,
-  ],
-  ({ process: { workers, heapMb, roles } }) => [workers, heapMb, roles],
-  ({ endpoints: { host, kvPort, queuePort, mgmtPort, respPort, metricsPort } }) => [
-    host,
-    kvPort,
-    queuePort,
-    mgmtPort,
-    respPort,
-    metricsPort,
-  ],
-  ({ nats }) => Object.entries(nats).map(([name, value]) => [name, String(value)]),
-  ({ signIn: { metricsToken } }) => metricsToken?.reveal(),
-];
+/** Settings of the supervisor and its nats-server, by field: a restart changes them. */
+function fixedIn({ storage, process, endpoints, signIn, nats }: Config): Readonly<Record<string, unknown>> {
+  const { dataDir, sealKeyFile, fsync, kvShards, queueShards } = storage;
+  const { workers, heapMb, roles } = process;
+  const { host, kvPort, queuePort, mgmtPort, respPort, metricsPort } = endpoints;
+  const ports = { kvPort, queuePort, mgmtPort, respPort, metricsPort };
+  const shards = { kvShards, queueShards };
+  const { metricsToken } = signIn;
+  return { dataDir, sealKeyFile, fsync, ...shards, workers, heapMb, roles, host, ...ports, metricsToken, ...nats };
+}
 
 /** @param takesSettings  the MILLRACE_* variables of this command replace those of the workers */
 export async function reloadCommand(env: Environment, takesSettings: boolean, { write }: Output): Promise<number> {
@@ -113,16 +102,25 @@ function settingsIn(env: Environment): WorkerEnvironment {
 /** @returns the variables for new workers. @throws BAD_CONFIG for values that are invalid, or need a restart */
 function changedBy(settings: WorkerEnvironment, env: Environment, config: Config): WorkerEnvironment {
   const removed = Object.keys(settingsIn(env)).map((name) => [name, ''] as const);
-  const changed = { ...Object.fromEntries(removed), ...settings, MILLRACE_WORKERS: `${config.sharedBy}` };
+  const asked = settings.MILLRACE_WORKERS || 'auto';
+  const workers = asked === 'auto' ? `${config.sharedBy}` : asked;
+  const changed = { ...Object.fromEntries(removed), ...settings, MILLRACE_WORKERS: workers };
   // References to secrets are compared, not the secrets: reading them could take seconds, and each worker reads them.
-  const [running, wanted] = [env, changed].map((one) => loadConfig(one).config) as [Config, Config];
-  if (FIXED.some((of) => JSON.stringify(of(wanted)) !== JSON.stringify(of(running)))) {
+  const [running, wanted] = [env, changed].map((one) => fixedIn(loadConfig(one).config));
+  const others = SETTINGS.filter(({ field }) => comparable(wanted?.[field]) !== comparable(running?.[field]));
+  if (others.length > 0) {
+    const names = others.map(({ variable }) => variable).join(', ');
     throw new MillraceError(
       'BAD_CONFIG',
-      'a changed port, host, role, directory, heap or setting of NATS needs a restart of the whole process: the workers stay as they are',
+      `another value of ${names} needs a restart of the whole process: the workers stay as they are`,
     );
   }
   return changed;
+}
+
+/** Secrets print as asterisks. */
+function comparable(value: unknown): string {
+  return value instanceof Secret ? value.reveal() : JSON.stringify(value ?? null);
 }
 
 async function readJson<T>(path: string): Promise<T | undefined> {

@@ -131,7 +131,7 @@ describe('MILLRACE_WORKERS=2', function () {
     });
     expect([code, stderr]).to.deep.equal([
       1,
-      'millrace: a changed port, host, role, directory, heap or setting of NATS needs a restart of the whole process: the workers stay as they are\n',
+      'millrace: another value of MILLRACE_KV_PORT needs a restart of the whole process: the workers stay as they are\n',
     ]);
   });
 
