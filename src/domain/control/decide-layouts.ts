@@ -46,8 +46,13 @@ export function decideChangePartitions(
   }
   if (partitions === database.partitions) return decided({ type: 'OneDatabase', database });
   if (state.backups.isUnderWay(id, nowMs)) return backupIsUnderWay();
-  if (isBranch(database) || branchesOf(state, database.account, id).length > 0) {
-    return rejected('CONFLICTS', 'a branch has the partitions of its origin: discard the branches first');
+  if (isBranch(database)) {
+    return rejected('CONFLICTS', `${database.name} is a branch, and a branch keeps the partitions of its origin`);
+  }
+  const branches = branchesOf(state, database.account, id).map(({ name }) => name);
+  if (branches.length > 0) {
+    const problem = `a branch keeps the partitions of its origin, and ${database.name} has branches`;
+    return rejected('CONFLICTS', `${problem}: discard ${branches.join(', ')} first`);
   }
   const first = firstPartition + database.partitions;
   if (first + partitions > MAX_PARTITION_NUMBER) {

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { type ControlCommand, ControlState, evolve, rebuildingEvents } from '../../../src/domain/control/index.js';
 import { LAYOUTS_FORMAT_LEVEL, type ShardName, type TriggerId } from '../../../src/kernel/index.js';
-import { ACCOUNT, db, given, INSTALLED, NOW_MS, stateAfter } from './given.js';
+import { ACCOUNT, databaseCreated, db, given, INSTALLED, NOW_MS, stateAfter } from './given.js';
 import { backupStarted, keyTrigger } from './management-given.js';
 
 type Target = 'attempt' | 'copying' | 'switched' | 'abandoning' | 'failed' | 'ended';
@@ -100,6 +100,23 @@ describe('ChangePartitions', () => {
     given(...READY, COPYING, SWITCHED)
       .when(changeTo(1))
       .refuses('CONFLICTS');
+  });
+
+  it('is refused for a database with branches and for a branch, with the names', () => {
+    const branch = { origin: db('first'), atMs: NOW_MS, expiresAtMs: NOW_MS + 3_600_000, isLive: false };
+    const known = [...READY, { ...databaseCreated('trial'), branch } as const];
+    const problem = (database: string) => {
+      const { reply } = given(...known).when({ type: 'ChangePartitions', database: db(database), partitions: 4 });
+      return reply.type === 'Rejected' && [reply.reason, reply.message];
+    };
+    expect(problem('first')).to.deep.equal([
+      'CONFLICTS',
+      'a branch keeps the partitions of its origin, and first has branches: discard trial first',
+    ]);
+    expect(problem('trial')).to.deep.equal([
+      'CONFLICTS',
+      'trial is a branch, and a branch keeps the partitions of its origin',
+    ]);
   });
 
   it('changes nothing for the present number, and when it is repeated', () => {
