@@ -62,6 +62,11 @@ const SERVES_WITHIN_MS = 120_000;
 /** After the time that a worker has for its end. */
 const SPARE_MS = 1_000;
 
+/** The pause before a worker is started again, in milliseconds. @param failures in a row, from 1 */
+export function pauseAfter(failures: number): number {
+  return Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS);
+}
+
 interface Slot {
   readonly number: number;
   worker: WorkerProcess;
@@ -231,7 +236,7 @@ export class WorkerPool {
       if (this.#isStopping || slot.worker !== worker) return;
       const isSteady = worker.isReady && performance.now() - slot.startedAtMs >= STEADY_AFTER_MS;
       slot.failures = isSteady ? 1 : slot.failures + 1;
-      const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (slot.failures - 1), LONGEST_PAUSE_MS);
+      const pauseMs = pauseAfter(slot.failures);
       this.#tellEnd(slot, end, pauseMs);
       slot.restart = setTimeout(() => this.#startAgain(slot), pauseMs);
     });

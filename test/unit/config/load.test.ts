@@ -1,7 +1,15 @@
 /** Proves KI1, KI3, LD2, LD3, and references to secrets. */
 import { inspect } from 'node:util';
 import { expect } from 'chai';
-import { describeConfig, loadConfig, SETTINGS, Secret, type SecretReference } from '../../../src/config/index.js';
+import {
+  describeConfig,
+  httpEndpointOptionsOf,
+  loadConfig,
+  nativeBoundsOf,
+  SETTINGS,
+  Secret,
+  type SecretReference,
+} from '../../../src/config/index.js';
 import { isMillraceError } from '../../../src/kernel/index.js';
 
 type Env = Record<string, string>;
@@ -359,6 +367,13 @@ describe('configuration: values', () => {
   it('has more shards in a cluster, and the seal key in the data directory', () => {
     const { storage } = load({ ...REMOTE, MILLRACE_DATA_DIR: '/var/lib/mill' });
     expect(storage).to.include({ kvShards: 16, queueShards: 16, sealKeyFile: '/var/lib/mill/seal.key' });
+  });
+
+  it('has more shards with several workers, each of which has its part of the connections', () => {
+    const config = load({ MILLRACE_WORKERS: '3', MILLRACE_HTTP_MAX_CONNECTIONS: '100' });
+    expect(config.storage).to.include({ kvShards: 16, queueShards: 16 });
+    expect(httpEndpointOptionsOf(config).limits.maxConnections).to.equal(34);
+    expect(nativeBoundsOf(config).maxConnections).to.equal(34);
   });
 
   it('accepts the documented minimums of all times together', () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { machineSize, workersFor } from '../../../../src/adapters/workers/index.js';
-import { joinedPages } from '../../../../src/adapters/workers/worker-pool.js';
+import { joinedPages, pauseAfter } from '../../../../src/adapters/workers/worker-pool.js';
 
 const GIB = 1024 ** 3;
 
@@ -29,6 +29,13 @@ describe('MILLRACE_WORKERS=auto', () => {
     writeFileSync(join(cgroup, 'memory.max'), 'max\n');
     expect(machineSize(cgroup)).to.deep.equal(machineSize('/nowhere'));
     rmSync(cgroup, { recursive: true });
+  });
+});
+
+describe('a worker that ends again and again', () => {
+  it('is started after 100 ms, and after twice as long with each failure, up to 30 s', () => {
+    const failures = [1, 2, 3, 8, 9, 10, 1000];
+    expect(failures.map(pauseAfter)).to.deep.equal([100, 200, 400, 12_800, 25_600, 30_000, 30_000]);
   });
 });
 
