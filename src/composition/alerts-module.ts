@@ -1,11 +1,9 @@
 /** Alert rules: their readings, and the sending of notices. */
-import { hostname } from 'node:os';
 import type { DependencyContainer } from 'tsyringe';
 import { AlertNotices, AlertTeller, firingSubjects } from '../actors/alerts/index.js';
 import { AuditExporter } from '../actors/audit/index.js';
 import { UsageReporter, UsageReports } from '../actors/usage/index.js';
 import { readTlsFiles } from '../adapters/node/index.js';
-import { SmtpMailSender } from '../adapters/smtp/index.js';
 import { triggerDesk } from './queue-module.js';
 import * as tokens from './tokens.js';
 
@@ -21,7 +19,7 @@ export function registerAlerts(c: DependencyContainer): void {
       accounts,
       queues: c.resolve(tokens.QUEUE_GATEWAY),
       destinations: c.resolve(tokens.HTTP_OUT),
-      mail: mailSender(c),
+      mail: c.resolve(tokens.MAIL_SENDER),
       state: () => view.state,
       consoleUrl: () => publicUrlMgmt ?? c.resolve(tokens.MANAGEMENT_ADDRESS).url,
     });
@@ -81,12 +79,4 @@ export async function startAlerts(c: DependencyContainer): Promise<void> {
   await life.run(new AlertTeller({ ...ports, control, notices, isOwner, firing }, config.alerts.alertLookMs));
   await life.run(c.resolve(tokens.AUDIT_EXPORTER));
   await life.run(new UsageReporter({ ...ports, control, isOwner, reports: c.resolve(tokens.USAGE_REPORTS) }));
-}
-
-function mailSender(c: DependencyContainer): SmtpMailSender | undefined {
-  const { smtpUrl, smtpFrom } = c.resolve(tokens.CONFIG).alerts;
-  if (smtpUrl === undefined || smtpFrom === undefined) return undefined;
-  const sender = new SmtpMailSender({ url: smtpUrl.reveal(), from: smtpFrom, host: hostname() });
-  c.resolve(tokens.LIFETIME).atEnd(() => sender.close());
-  return sender;
 }

@@ -8,9 +8,10 @@ import { LaneQueueSweep, TriggerDesk, TriggerRelays } from '../actors/triggers/i
 import { JwtDeliverySigner, StandardWebhooks } from '../adapters/http-delivery/index.js';
 import { shardNames } from '../adapters/nats/index.js';
 import { readPortalFile } from '../adapters/node/index.js';
+import { MailingOut } from '../adapters/smtp/index.js';
 import { DeliveredHeaders } from '../domain/queue/index.js';
 import { createQueueServer, type QueueServer, type QueueServerParts } from '../edge/index.js';
-import { ANSWERS_FORMAT_LEVEL, ByteBudget, type DatabaseId } from '../kernel/index.js';
+import { ANSWERS_FORMAT_LEVEL, ByteBudget, CUSTOMER_MAILS_FORMAT_LEVEL, type DatabaseId } from '../kernel/index.js';
 import { ownedShards } from './shards-module.js';
 import * as tokens from './tokens.js';
 
@@ -22,13 +23,14 @@ export function registerQueueOwner(c: DependencyContainer): void {
     const config = c.resolve(tokens.CONFIG);
     const { delivery } = config;
     const { accounts, view } = c.resolve(tokens.CONTROL);
+    const [http, mail] = [c.resolve(tokens.HTTP_OUT), c.resolve(tokens.MAIL_SENDER)];
     const memoryBytes = delivery.queueMemoryBytes ?? c.resolve(tokens.MEMORY).queueBytes;
     return new QueueOwner(
       {
         ...tokens.portsOf(c),
         intake: c.resolve(tokens.INTAKE),
         storage: c.resolve(tokens.STORAGE),
-        http: c.resolve(tokens.HTTP_OUT),
+        http: mail === undefined ? http : new MailingOut({ http, mail, clock: c.resolve(tokens.CLOCK) }),
         signer: new JwtDeliverySigner({ keys: accounts, random: c.resolve(tokens.RANDOM) }),
         webhooks: c.resolve(tokens.WEBHOOKS),
         accounts,
@@ -45,6 +47,7 @@ export function registerQueueOwner(c: DependencyContainer): void {
         workflowInlineBytes: delivery.workflowInlineBytes,
         // Processes of the previous release cannot read kept answers.
         keptAnswerBytes: () => (view.formatLevel < ANSWERS_FORMAT_LEVEL ? 0 : delivery.deliveredAnswerBytes),
+        mailsCustomers: () => mail !== undefined && view.formatLevel >= CUSTOMER_MAILS_FORMAT_LEVEL,
         maxInFlightPerOrigin: delivery.deliveryPerOrigin,
         alias: config.endpoints.wireAlias,
         deliversBoth: config.endpoints.wireAliasDeliver === 'both',
@@ -77,6 +80,7 @@ export function queueEndpoint(c: DependencyContainer, endpoint: Partial<QueueSer
       headers: new DeliveredHeaders({ alias, isBoth: wireAliasDeliver === 'both', region: delivery.region }),
     },
     secrets: c.resolve(tokens.WEBHOOKS),
+    hasMail: c.resolve(tokens.MAIL_SENDER) !== undefined,
     portal: {
       frameAncestors: endpoints.portalFrameAncestors,
       readFile: readPortalFile,

@@ -5,6 +5,7 @@ import { type OwnedPlane, OwnedShards, runtimeMetricsOf, type ShardPlane, type W
 import { httpOutOf } from '../adapters/http-delivery/index.js';
 import { JetStreamIntakeLog } from '../adapters/nats/index.js';
 import { ProcessCompactor, watchedDisk } from '../adapters/node/index.js';
+import { smtpSenderOf } from '../adapters/smtp/index.js';
 import { DEFAULT_COMPACTION_LIMITS, DefiniteAppender } from '../journal/index.js';
 import { actorLimitsOf, hostTimesOf, snapshotPolicyOf } from './runtime-options.js';
 import { threadTaskOf } from './thread-container.js';
@@ -25,6 +26,7 @@ export function registerShards(c: DependencyContainer): void {
     return new JetStreamIntakeLog(c.resolve(tokens.CONNECTIONS), c.resolve(tokens.NAMES), c.resolve(tokens.JOURNAL));
   });
   tokens.once(c, tokens.HTTP_OUT, () => httpOutOf(c.resolve(tokens.CONFIG), c.resolve(tokens.METRICS)));
+  tokens.once(c, tokens.MAIL_SENDER, () => smtpSenderOf(c.resolve(tokens.CONFIG), c.resolve(tokens.LIFETIME)));
 }
 
 /** The shards of one plane in this process. */

@@ -24,6 +24,7 @@ import type {
   ProcessMemory,
   PromMetrics,
 } from '../adapters/node/index.js';
+import type { SmtpMailSender } from '../adapters/smtp/index.js';
 import type { SupervisorLink, WorkerStart } from '../adapters/workers/index.js';
 import type { Config } from '../config/index.js';
 import type { KeepRequest, KeptState } from '../journal/backup/index.js';
@@ -128,6 +129,7 @@ export const STORAGE = token<StorageGauge>('StorageGauge');
 export const DELIVERIES = token<KvDeliveries>('KvDeliveries');
 export const INTAKE = token<IntakeLog>('IntakeLog');
 export const HTTP_OUT = token<SocketHttpOut>('HttpOut');
+export const MAIL_SENDER = token<SmtpMailSender | undefined>('MailSender');
 export const CONTROL = token<ProcessControl>('ProcessControl');
 export const CLUSTER_LOOK = token<ClusterLook>('ClusterLook');
 export const GATEWAY = token<KvShardGateway>('KvGateway');

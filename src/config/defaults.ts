@@ -328,7 +328,7 @@ export const DEFAULTS = {
     'Time between two evaluations of the alert rules by the owner of the control shard. A state is raised when two successive ones show it.',
   ),
   smtpUrl: unset(
-    'The mail server for notices of alerts, with user and password: smtp://user:password@host:587, or smtps:// for TLS from the first byte. Without it a rule can have no channel of the type email.',
+    'The mail server for notices of alerts and mails to customers, with user and password: smtp://user:password@host:587, or smtps:// for TLS from the first byte. Without it a rule can have no channel of the type email, and an application no email.',
   ),
   smtpFrom: unset('The sender of the mails; set together with MILLRACE_SMTP_URL.'),
 

@@ -20,7 +20,7 @@ import { isMillraceError, MillraceError } from './errors.js';
  *    sessions and people of identity providers: events 50 to 52 of the control state;
  *    roles, their assignments and keys with a role: events 53 to 56 of the control state, the last fields of API keys
  * 7  labels and reports of use, exports of the audit log: events 57 to 59 of the control state; alert rules of the kind
- *    `audit-export`
+ *    `audit-export`; messages of queues to `mailto:` URLs
  *
  * An optional last field, which readers of the previous level skip, needs no new level. A change at which they would
  * stop does: another type, version or meaning.
@@ -63,6 +63,8 @@ export const BREAKERS_FORMAT_LEVEL = 6;
 
 /** From this level on labels and reports of use are stored. */
 export const USAGE_FORMAT_LEVEL = 7;
+/** From this level on customers have e-mail addresses, and messages are mails: an earlier process cannot send them. */
+export const CUSTOMER_MAILS_FORMAT_LEVEL = 7;
 /** From this level on exports of the audit log are stored. */
 export const AUDIT_EXPORT_FORMAT_LEVEL = 7;
 

@@ -5,5 +5,6 @@ export * from './format-level.js';
 export * from './gathering.js';
 export * from './growing-bytes.js';
 export * from './ids.js';
+export * from './mail-url.js';
 export * from './maps.js';
 export * from './read-url.js';

@@ -252,6 +252,7 @@ export class QueueEndpointHarness {
       },
       secrets: new StandardWebhooks({ random: new NodeRandom(), sealing: () => PLAIN_SEALING }),
       sealing: () => PLAIN_SEALING,
+      hasMail: true,
       portal: { frameAncestors: [], readFile: async () => undefined, readLook: async () => undefined },
       trials: this.trials,
       clock: realTime,

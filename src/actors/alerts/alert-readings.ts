@@ -13,7 +13,7 @@ import {
   MAX_ALERT_SUBJECTS,
 } from '../../domain/control/index.js';
 import type { MessageFilter, QueueCommand, QueueReplyOf } from '../../domain/queue/index.js';
-import type { AccountId, ScheduleId } from '../../kernel/index.js';
+import { type AccountId, mailAddressIn, type ScheduleId } from '../../kernel/index.js';
 import {
   type AuditExports,
   type AuditWatch,
@@ -179,7 +179,8 @@ async function failingDestinations(rule: AlertRule, ports: AlertReadingPorts) {
     const page = await ports.messageLog.events(queue, { ...query, cursor: undefined, trimBytes: 0 }, seen);
     const { events } = current(page);
     for (const { envelope } of events) {
-      if (envelope.settings.labels.includes(NOTICE_LABEL)) continue;
+      const isNotice = envelope.settings.labels.includes(NOTICE_LABEL);
+      if (isNotice || mailAddressIn(envelope.url) !== undefined) continue;
       const { host } = new URL(envelope.url);
       failures.set(host, (failures.get(host) ?? 0) + 1);
     }

@@ -50,7 +50,7 @@ import {
 import { SentLists } from './sent-lists.js';
 
 export interface PerformerPorts {
-  readonly http: HttpOut;
+  readonly http: Pick<HttpOut, 'send'>;
   readonly signer: DeliverySigner;
   /** Signs deliveries to endpoints of applications. */
   readonly webhooks: WebhookSigner;

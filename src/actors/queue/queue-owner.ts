@@ -51,7 +51,7 @@ import { QueueWork } from './queue-work.js';
 export interface QueueOwnerPorts extends ProcessPorts {
   readonly intake: IntakeLog;
   readonly storage: StorageGauge;
-  readonly http: HttpOut;
+  readonly http: Pick<HttpOut, 'send'>;
   readonly signer: DeliverySigner;
   readonly webhooks: WebhookSigner;
   readonly accounts: QueuePlanePorts['accounts'] & { whenChanged(listener: () => void): void };
@@ -84,6 +84,8 @@ export interface QueueOwnerOptions {
   readonly workflowInlineBytes: number;
   /** Bytes of the answer to a successful attempt that are kept; 0: none. */
   readonly keptAnswerBytes: () => number;
+  /** Whether customers get mails about their endpoints. */
+  readonly mailsCustomers: () => boolean;
 }
 
 export class QueueOwner {
@@ -101,7 +103,7 @@ export class QueueOwner {
   ) {
     const { clock, timers, metrics, bus, accounts } = ports;
     const { shards, silenceMs } = options;
-    const { alias, deliversBoth: isBoth, region, maxInFlightPerOrigin, keptAnswerBytes } = options;
+    const { alias, deliversBoth: isBoth, region, maxInFlightPerOrigin, keptAnswerBytes, mailsCustomers } = options;
     this.#headers = new DeliveredHeaders({ alias, isBoth, region });
     const words = ['Svc', ...(alias === undefined ? [] : [alias.headerWord])];
     this.#engine = {
@@ -111,6 +113,7 @@ export class QueueOwner {
       deliveredWords: this.#headers.headerWords,
       runWords: (isAlias) => this.#headers.wordsFor({ isAlias }, { role: 'failure' }),
       keptAnswerBytes,
+      mailsCustomers,
     };
     this.#room = new DeliveryPlaces(options.concurrency);
     this.#memory = new BodyMemory(options.bodyMemoryBytes);

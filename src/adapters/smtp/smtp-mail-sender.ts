@@ -1,5 +1,7 @@
 /** Sends mails over SMTP. Its package is loaded with the first mail. */
+import { hostname } from 'node:os';
 import type { Transporter } from 'nodemailer';
+import type { Config } from '../../config/index.js';
 import type { Mail, MailSender } from '../../ports/index.js';
 
 export interface SmtpOptions {
@@ -44,4 +46,19 @@ export class SmtpMailSender implements MailSender {
     const { password } = new URL(this.options.url);
     return password === '' ? text : text.replaceAll(decodeURIComponent(password), '********');
   }
+}
+
+/**
+ * The sender of the settings; undefined without a mail server.
+ * @param life of the process, which closes it
+ */
+export function smtpSenderOf(
+  { alerts }: Config,
+  life: { atEnd(end: () => unknown): void },
+): SmtpMailSender | undefined {
+  const { smtpUrl, smtpFrom } = alerts;
+  if (smtpUrl === undefined || smtpFrom === undefined) return undefined;
+  const sender = new SmtpMailSender({ url: smtpUrl.reveal(), from: smtpFrom, host: hostname() });
+  life.atEnd(() => sender.close());
+  return sender;
 }

@@ -42,6 +42,8 @@ export interface EngineOptions {
   readonly runWords?: (isAlias: boolean) => readonly string[];
   /** Bytes of the answer to a successful attempt that are kept; by default none. */
   readonly keptAnswerBytes?: () => number;
+  /** Whether customers get mails about their endpoints; by default none do. */
+  readonly mailsCustomers?: () => boolean;
 }
 
 /** An attempt with the data that its HTTP call needs. */
@@ -89,6 +91,7 @@ export class QueueEngine {
   readonly #deliveredWords: readonly string[];
   readonly #runWords: (isAlias: boolean) => readonly string[];
   readonly #keptAnswerBytes: () => number;
+  readonly #mailsCustomers: () => boolean;
   #dispatcher: Dispatcher | undefined;
   #isBehind = false;
 
@@ -102,6 +105,7 @@ export class QueueEngine {
     this.#deliveredWords = options.deliveredWords ?? NEUTRAL_WORDS;
     this.#runWords = options.runWords ?? (() => this.#deliveredWords);
     this.#keptAnswerBytes = options.keptAnswerBytes ?? (() => 0);
+    this.#mailsCustomers = options.mailsCustomers ?? (() => false);
     this.#words = { nonRetryableNames, aliasHeaderWord: options.aliasHeaderWord };
   }
 
@@ -294,6 +298,7 @@ export class QueueEngine {
       deliveredWords: this.#deliveredWords,
       runWords: this.#runWords,
       keptAnswerBytes: this.#keptAnswerBytes(),
+      mailsCustomers: this.#mailsCustomers(),
     };
     return new EngineTurn(parts, context, record);
   }
@@ -322,6 +327,7 @@ class EngineTurn implements QueueTurn {
   readonly deliveredWords: readonly string[];
   readonly runWords: (isAlias: boolean) => readonly string[];
   readonly keptAnswerBytes: number;
+  readonly mailsCustomers: boolean;
 
   constructor(
     {
@@ -331,6 +337,7 @@ class EngineTurn implements QueueTurn {
       deliveredWords,
       runWords,
       keptAnswerBytes,
+      mailsCustomers,
     }: Omit<QueueTurn, 'context' | 'evolve' | 'flows'> & {
       readonly flows: Dispatcher;
     },
@@ -343,6 +350,7 @@ class EngineTurn implements QueueTurn {
     this.deliveredWords = deliveredWords;
     this.runWords = runWords;
     this.keptAnswerBytes = keptAnswerBytes;
+    this.mailsCustomers = mailsCustomers;
   }
 
   /**

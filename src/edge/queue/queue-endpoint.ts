@@ -68,6 +68,8 @@ export interface QueueEndpointParts extends EndpointParts<QueueEndpointLimits> {
   readonly secrets: WebhookSecrets;
   /** Opens the key file, which seals the links of portals; called when one is needed. */
   readonly sealing: () => Sealing;
+  /** Whether a mail server is set. */
+  readonly hasMail: boolean;
   readonly portal: PortalParts;
   readonly trials: TrialRuns;
   readonly random: Random;

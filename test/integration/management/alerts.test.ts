@@ -164,6 +164,46 @@ describe('alert rules and audit log of a running process', () => {
     expect(server.stdout() + server.stderr()).not.to.include(PASSWORD);
   });
 
+  it('a customer with an email gets one mail when his endpoint is disabled, through the queue, also after a kill -9', async () => {
+    const path = sink.path('customer');
+    const ask = async (at: string, body: object) => {
+      const headers = { authorization: `Bearer ${QUEUE_TOKEN}`, 'content-type': 'application/json' };
+      const answer = await fetch(`${server.addresses.queue}${at}`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(body),
+      });
+      expect(answer.status, at).to.equal(200);
+      return (await answer.json()) as { id: string };
+    };
+    await ask('/v2/destinations/rules', {});
+    const { id: app } = await ask('/v2/apps', { name: 'Customer & Co', email: 'customer@example.com' });
+    const { id: endpoint } = await ask(`/v2/apps/${app}/endpoints`, { url: sink.url(`${path}/secret?key=secret`) });
+    await ask('/v2/event-types', { name: 'a.b' });
+    sink.answer(`${path}/secret`, { status: 410 });
+    await ask(`/v2/apps/${app}/messages`, { eventType: 'a.b', payload: {} });
+    const ofCustomer = () => mails.filter((mail) => mail.includes('To: customer@example.com'));
+    const [mail = ''] = await eventually(() => {
+      expect(ofCustomer()).to.have.lengthOf(1);
+      return ofCustomer();
+    });
+    const { host } = new URL(sink.url('/'));
+    expect(mail).to.match(/^From: Millrace <millrace@example.com>/m);
+    expect(mail).to.include(`Subject: Webhook endpoint disabled: ${host}`);
+    expect(mail).to.include('Customer: Customer & Co').and.include(`Endpoint: ${endpoint}`);
+    expect(mail).not.to.include('secret');
+    await server.kill('SIGKILL');
+    server = await startMillrace({ dataDir: server.dataDir, env });
+    const logged = async () => {
+      const headers = { authorization: `Bearer ${QUEUE_TOKEN}` };
+      const answer = await fetch(`${server.addresses.queue}/v2/logs?url=mailto:customer@example.com`, { headers });
+      return ((await answer.json()) as { events: { state: string }[] }).events.map(({ state }) => state);
+    };
+    await eventually(async () => expect(await logged()).to.include('DELIVERED'));
+    const ids = new Set(ofCustomer().map((one) => /^Message-ID: (.*)$/m.exec(one)?.[1]));
+    expect(ids).to.have.property('size', 1);
+  });
+
   it('the audit log is complete in its files and at its URL, in order, after a kill -9 between two lines', async () => {
     const path = sink.path('audit');
     await manage('POST', '/v2/auditlogs/export', { url: sink.url(path) });

@@ -2,8 +2,10 @@
 import { expect } from 'chai';
 import { SocketHttpOut } from '../../../src/adapters/http-delivery/index.js';
 import type { RefusedRequest } from '../../../src/edge/http/refused.js';
+import type { QueueServerParts } from '../../../src/edge/index.js';
 import { EventSchemas } from '../../../src/edge/queue/applications/event-schemas.js';
 import { lookIn } from '../../../src/edge/queue/applications/portal-page.js';
+import { CUSTOMER_MAILS_FORMAT_LEVEL } from '../../../src/kernel/index.js';
 import { QueueEndpointHarness } from '../../support/queue-endpoint.js';
 import { standOfEachTest } from '../../support/stand-hooks.js';
 
@@ -54,6 +56,11 @@ describe('edge/queue: applications', () => {
     ['/v2/apps', { title: 'x' }, /^unknown member title/],
     ['/v2/apps', { uid: 'a b' }, /^uid may have letters/],
     ['/v2/apps', { metadata: { a: 1 } }, /^metadata.a must be a string/],
+    ['/v2/apps', { email: 'no address' }, /^email must be one e-mail address/],
+    ['/v2/apps', { email: 'a@b.example\r\nBcc: c@d.example' }, /^email must be one e-mail address/],
+    ['/v2/apps', { email: 'a@b.example,c@d.example' }, /^email must be one e-mail address/],
+    ['/v2/apps', { email: 'Anna <a@b.example>' }, /^email must be one e-mail address/],
+    ['/v2/apps', { email: `${'a'.repeat(250)}@b.example` }, /^email must be shorter than or equal to 254/],
     ['/v2/apps', { rate: -1 }, /^rate must not be less than 0/],
     ['/v2/apps/app_1/endpoints', {}, /^url is required/],
     ['/v2/apps/app_1/endpoints', { url: 'https://a.example/', filter: 'a = ' }, /^filter: /],
@@ -87,6 +94,54 @@ describe('edge/queue: applications', () => {
       expect((answer.json as { error: string }).error).to.match(text);
     });
   }
+
+  it('POST and PATCH /v2/apps take an email, refuse one without a mail server or before format level 7, and show it', async () => {
+    const email = 'anna@customer.example';
+    face.gateway.answer('GetApplication', FOUND);
+    face.gateway.answer('SetApplication', { ...FOUND, application: { ...APPLICATION, email } });
+    for (const answer of [
+      await face.post('/v2/apps', { body: { email } }),
+      await face.patch('/v2/apps/app_1', { body: { email } }),
+    ]) {
+      expect([answer.status, (answer.json as { email: string }).email]).to.deep.equal([200, email]);
+      expect(face.gateway.last('SetApplication').email).to.equal(email);
+    }
+    const refused = async (parts: Partial<QueueServerParts>) => {
+      const other = await new QueueEndpointHarness({ destinations, ...parts }).start();
+      other.gateway.answer('SetApplication', FOUND);
+      const answer = await other.post('/v2/apps', { body: { email } });
+      const removal = await other.post('/v2/apps', { body: { email: '' } });
+      await other.stop();
+      return [answer.status, (answer.json as { error: string }).error, removal.status];
+    };
+    expect(await refused({ hasMail: false })).to.deep.equal([
+      400,
+      'email: no mail server is set (MILLRACE_SMTP_URL)',
+      200,
+    ]);
+    expect(await refused({ formatLevel: () => CUSTOMER_MAILS_FORMAT_LEVEL - 1 })).to.deep.equal([
+      400,
+      'email needs format level 7: run millrace cluster upgrade',
+      200,
+    ]);
+  });
+
+  it('a mailto: URL is no destination of a message, a callback, an endpoint or a notice', async () => {
+    face.gateway.answer('GetApplication', FOUND);
+    const url = 'mailto:anna@customer.example';
+    const publish = (headers: Record<string, string> = {}) => ({ headers, body: 'x' });
+    const answers = [
+      await face.post(`/v2/publish/${url}`, publish()),
+      await face.post('/v2/publish/https://a.example/', publish({ 'svc-callback': url })),
+      await face.post('/v2/batch', { body: [{ destination: url, body: 'x' }] }),
+      await face.post('/v2/apps/app_1/endpoints', { body: { url } }),
+      await face.post('/v2/apps', { body: { notifyUrl: url } }),
+      await face.post('/v2/destinations/rules', { body: { notifyUrl: url } }),
+    ];
+    for (const { status, text } of answers)
+      expect([status, text.includes('scheme') || text.includes('http')]).to.deep.equal([400, true]);
+    expect(face.gateway.published).to.deep.equal([]);
+  });
 
   it('a file of the portal that is not a look is refused, with the reason', () => {
     const judged = (look: object) => {

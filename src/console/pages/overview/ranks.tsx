@@ -130,6 +130,8 @@ async function failingDestinations(account: string, signal: AbortSignal): Promis
   const counts = new Map<string, number>();
   for (const { url } of events) {
     const { host } = new URL(url);
+    // A mail has no host.
+    if (host === '') continue;
     counts.set(host, (counts.get(host) ?? 0) + 1);
   }
   return ranked([...counts], (host, count) => ({

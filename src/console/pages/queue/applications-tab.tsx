@@ -20,6 +20,8 @@ import type { TabProps } from './tab.js';
 
 type Application = Schemas['ListedApplication'];
 
+const MAIL_HINT = 'Gets a mail when an endpoint is stopped, disabled or working again.';
+
 export function ApplicationsTab({ account }: TabProps) {
   const listed = useAsk(account, () => ofQueue(account, 'GET /v2/apps'));
   const shown = useSignal<Application | 'new' | undefined>(undefined);
@@ -83,9 +85,14 @@ interface NewProps extends TabProps {
 function NewApplication({ account, onClose }: NewProps) {
   const name = useSignal('');
   const uid = useSignal('');
+  const email = useSignal('');
   const make = async (event: Event) => {
     event.preventDefault();
-    const body = { name: name.value, ...(uid.value !== '' && { uid: uid.value }) };
+    const body = {
+      name: name.value,
+      ...(uid.value !== '' && { uid: uid.value }),
+      ...(email.value !== '' && { email: email.value }),
+    };
     if (await doing(() => ofQueue(account, 'POST /v2/apps', { body }), 'The application is made.')) onClose();
   };
   const foot = (
@@ -98,6 +105,7 @@ function NewApplication({ account, onClose }: NewProps) {
       <form id="application" class="stack" onSubmit={(event) => void make(event)}>
         <TextField label="Name" value={name} isRequired />
         <TextField label="Uid" value={uid} hint="Your id of the customer." />
+        <TextField label="E-mail" type="email" value={email} hint={MAIL_HINT} />
       </form>
     </Dialog>
   );
@@ -107,7 +115,8 @@ interface ApplicationProps extends NewProps {
   readonly application: Application;
 }
 
-function ApplicationDialog({ account, application: { id, name }, onClose }: ApplicationProps) {
+function ApplicationDialog({ account, application, onClose }: ApplicationProps) {
+  const { id, name } = application;
   const path = { id };
   const listed = useAsk(`${account} ${id}`, () => ofQueue(account, 'GET /v2/apps/{id}/endpoints', { path }));
   const link = useSignal<string | undefined>(undefined);
@@ -134,6 +143,7 @@ function ApplicationDialog({ account, application: { id, name }, onClose }: Appl
   return (
     <Dialog title={name === '' ? id : name} isLarge onClose={onClose}>
       <Shown asked={listed}>{(endpoints) => <EndpointList endpoints={endpoints} />}</Shown>
+      <MailAddress account={account} application={application} />
       {link.value !== undefined && (
         <div class="row">
           <a class="wrap-anywhere" href={link.value} target="_blank" rel="noreferrer">
@@ -149,6 +159,28 @@ function ApplicationDialog({ account, application: { id, name }, onClose }: Appl
       )}
       {mayChangeQueues.value && <Button onClick={() => void revoke()}>Revoke all links</Button>}
     </Dialog>
+  );
+}
+
+interface AddressProps extends TabProps {
+  readonly application: Application;
+}
+
+function MailAddress({ account, application: { id, email = '' } }: AddressProps) {
+  const address = useSignal(email);
+  const save = async (event: Event) => {
+    event.preventDefault();
+    const body = { email: address.value };
+    await doing(() => ofQueue(account, 'PATCH /v2/apps/{id}', { path: { id }, body }), 'The address is saved.');
+  };
+  if (!mayChangeQueues.value) return email === '' ? null : <p class="wrap-anywhere">E-mail: {email}</p>;
+  return (
+    <form class="row" onSubmit={(event) => void save(event)}>
+      <TextField label="E-mail" type="email" value={address} hint={MAIL_HINT} />
+      <button type="submit" class="button">
+        Save
+      </button>
+    </form>
   );
 }
 

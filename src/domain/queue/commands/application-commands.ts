@@ -43,6 +43,7 @@ export function setApplication(command: QueueCommandOf<'SetApplication'>, turn: 
   const uid = command.uid ?? before?.uid;
   const rate = command.rate ?? before?.rate;
   const notifyUrl = command.notifyUrl ?? before?.notifyUrl;
+  const email = command.email ?? before?.email;
   const after: Application = {
     id,
     uid: uid === '' ? undefined : uid,
@@ -53,6 +54,7 @@ export function setApplication(command: QueueCommandOf<'SetApplication'>, turn: 
     updatedAtMs: atMs,
     ...(notifyUrl !== undefined && notifyUrl !== '' && { notifyUrl }),
     ...(before?.portalLinks && { portalLinks: before.portalLinks }),
+    ...(email !== undefined && email !== '' && { email }),
   };
   const named = after.uid === undefined ? undefined : applications.get(after.uid);
   if (named !== undefined && named.id !== id) return rejection('INVALID', `uid ${after.uid} is another application's`);

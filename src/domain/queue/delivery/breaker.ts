@@ -7,6 +7,7 @@
  *       again
  *  BRD4 in the open state only the outcome of the probe counts as a failure: an attempt from before began in the known outage
  */
+import { mailAddressIn } from '../../../kernel/index.js';
 import { isFinalRefusal } from '../messages/retry-policy.js';
 import type { QueueTurn } from '../messages/turn.js';
 import type { AttemptOutcome } from '../model/commands.js';
@@ -19,10 +20,10 @@ import { notifyOf } from './breaker-notices.js';
 const GONE = 410;
 const NO_PROBE = { nextProbeAtMs: 0, probes: 0, probe: undefined };
 
-/** Called after the outcome of an attempt was recorded. */
+/** Called after the outcome of an attempt was recorded. A mail server is no destination, so mails have no breakers. */
 export function noteOutcome(message: Message, outcome: AttemptOutcome, turn: QueueTurn): void {
   const { rules } = turn.state.breakers;
-  if (rules === undefined) return;
+  if (rules === undefined || mailAddressIn(message.shared.envelope.url) !== undefined) return;
   const url = breakerUrlOf(message.shared.envelope.url);
   const known = turn.state.breakers.get(url);
   const status = outcome.kind === 'response' ? outcome.status : 0;

@@ -31,6 +31,8 @@ export interface QueueTurn {
   readonly runWords: (isAlias: boolean) => readonly string[];
   /** Bytes of the answer to a successful attempt that are kept; 0: none. */
   readonly keptAnswerBytes: number;
+  /** Whether customers get mails about their endpoints. */
+  readonly mailsCustomers: boolean;
   /** Applies the event to the state and writes it to the entry; later reads of the state see it. */
   readonly evolve: (event: QueueEvent) => void;
 }

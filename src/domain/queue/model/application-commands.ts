@@ -37,6 +37,7 @@ export const applicationCommands = {
     rate: optional(applicationRate),
     /** Of no characters: removes it. */
     notifyUrl: trailing(text()),
+    email: trailing(text()),
   }),
   DeleteApplication: kind(56, { id: text() }),
   /** `id` may be the uid. With `eventType` the reply has that type too, unless there is none. */

@@ -41,6 +41,8 @@ export const application = record({
   notifyUrl: trailing(text()),
   /** Left out: no link was revoked. */
   portalLinks: trailing(portalLinks),
+  /** Of the customer: gets a mail in the same cases as `notifyUrl`. */
+  email: trailing(text()),
 });
 export type Application = TypeOf<typeof application>;
 

@@ -152,8 +152,9 @@ export function groupMemoryBytes(group: GroupTexts): number {
 /** An id of 30 characters, and the end. */
 const REVOKED_LINK_BYTES = 50;
 
-export function applicationBytes({ id, uid, name, metadata, notifyUrl, portalLinks }: Application): number {
-  const texts = id.length + lengthOf(uid) + name.length + headerBytes(metadata) + lengthOf(notifyUrl);
+export function applicationBytes({ id, uid, name, metadata, notifyUrl, portalLinks, email }: Application): number {
+  const told = lengthOf(notifyUrl) + lengthOf(email);
+  const texts = id.length + lengthOf(uid) + name.length + headerBytes(metadata) + told;
   return texts + (portalLinks?.revoked.length ?? 0) * REVOKED_LINK_BYTES + ENVELOPE_BYTES;
 }
 

@@ -74,6 +74,8 @@ export const MAX_APPLICATION_COUNT = 250;
 export const MAX_BREAKERS = 10_000;
 /** The label of messages that tell about stopped destinations; they are not replayed. */
 export const STATE_NOTICE_LABEL = 'notice';
+/** Mails to an application in ten minutes: an endpoint that fails and recovers all the time would fill the mailbox. */
+export const MAX_APPLICATION_MAILS = 6;
 /** Single links to one application's portal that are revoked before their end; a week at most, each of about 50 bytes. */
 export const MAX_REVOKED_LINKS = 100;
 /** The longest wait between two probes of a destination. */

@@ -1,6 +1,6 @@
 /** The application that a path names, and an endpoint of it. */
 import type { Application, ApplicationEndpoint, EventType, QueueReplyOf } from '../../../domain/queue/index.js';
-import { APPLICATIONS_FORMAT_LEVEL } from '../../../kernel/index.js';
+import { APPLICATIONS_FORMAT_LEVEL, CUSTOMER_MAILS_FORMAT_LEVEL } from '../../../kernel/index.js';
 import type { PortalMark } from '../../../ports/index.js';
 import { notFound, QUEUE_REFUSALS } from '../../error-map.js';
 import { invalid, RefusedRequest } from '../../http/refused.js';
@@ -74,6 +74,14 @@ export async function enabled(
   const reply = await call.endpoint.parts.gateway.ask(call.grant.account, command, call.request.trace);
   // A success has closed it since.
   if (reply.type !== 'Rejected' || reply.reason !== 'NOT_FOUND') expected(reply, 'Done');
+}
+
+/** @throws Refused 400 without a mail server, and while processes of an earlier release may deliver messages */
+export function refuseNoMail(call: QueueCall): void {
+  const { hasMail, formatLevel } = call.endpoint.parts;
+  if (!hasMail) throw invalid('email: no mail server is set (MILLRACE_SMTP_URL)');
+  if (formatLevel() >= CUSTOMER_MAILS_FORMAT_LEVEL) return;
+  throw invalid(`email needs format level ${CUSTOMER_MAILS_FORMAT_LEVEL}: run millrace cluster upgrade`);
 }
 
 /** Processes of an earlier release cannot read applications. @throws Refused 400 */

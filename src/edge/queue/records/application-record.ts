@@ -27,7 +27,7 @@ import { destinationRecord } from './destination-record.js';
 import { attemptsOf } from './story-record.js';
 
 export function applicationRecord(application: Application) {
-  const { id, uid, name, metadata, rate, notifyUrl, createdAtMs, updatedAtMs } = application;
+  const { id, uid, name, metadata, rate, notifyUrl, email, createdAtMs, updatedAtMs } = application;
   return {
     id,
     uid,
@@ -36,6 +36,7 @@ export function applicationRecord(application: Application) {
     rate: rate?.rate,
     ratePeriodSeconds: rate?.periodSeconds,
     notifyUrl,
+    email,
     createdAt: createdAtMs,
     updatedAt: updatedAtMs,
   };
@@ -110,6 +111,7 @@ const APPLICATION_MEMBERS = {
     ...TEXT,
     description: 'Of the customer: gets a webhook when an endpoint is stopped, disabled or working again.',
   },
+  email: { ...TEXT, description: 'Of the customer: gets a mail in the same cases. Of no characters: none.' },
 };
 const ENDPOINT_MEMBERS = {
   description: TEXT,
@@ -188,12 +190,12 @@ export const APPLICATION_SCHEMAS = {
       createdAt: INSTANT,
       updatedAt: INSTANT,
     },
-    { uid: TEXT, rate: WHOLE, ratePeriodSeconds: WHOLE, notifyUrl: TEXT },
+    { uid: TEXT, rate: WHOLE, ratePeriodSeconds: WHOLE, notifyUrl: TEXT, email: TEXT },
   ),
   ApplicationPage: record({ applications: listOf(schemaNamed('ListedApplication')), total: WHOLE }, CURSOR),
   ListedApplication: record(
     { id: TEXT, name: TEXT, metadata: OBJECT, endpoints: WHOLE, createdAt: INSTANT, updatedAt: INSTANT },
-    { uid: TEXT, rate: WHOLE, ratePeriodSeconds: WHOLE, notifyUrl: TEXT },
+    { uid: TEXT, rate: WHOLE, ratePeriodSeconds: WHOLE, notifyUrl: TEXT, email: TEXT },
   ),
   ApplicationEndpoint: recordSchema<ReturnType<typeof endpointRecord>>(
     {

@@ -14,6 +14,7 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
+import { MAX_EMAIL_CHARACTERS } from '../../../domain/control/index.js';
 import {
   canonicalHeaderName,
   type HeaderList,
@@ -44,6 +45,8 @@ const EVENT_TYPE = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 /** The signed text has a dot after the id. */
 const EVENT_ID = /^[A-Za-z0-9_:-]+$/;
 const UID = /^[A-Za-z0-9_:@.-]*$/;
+/** Without the characters by which programs of mail tell several addresses or names apart. */
+const ONE_MAILBOX = /^(?:[^\s\p{Cc}@"<>()[\]\\,;:]+@[^\s\p{Cc}@"<>()[\]\\,;:]+)?$/u;
 const MAX_STARTS_PER_PERIOD = 1_000_000;
 /** The headers of the signature, which an endpoint cannot set. */
 const OWN_HEADER = /^webhook-/i;
@@ -83,6 +86,13 @@ export class ApplicationRequest {
   @MaxLength(MAX_URL_BYTES)
   @IsString()
   readonly notifyUrl: string | undefined;
+
+  /** Of no characters: none. */
+  @IsOptional()
+  @Matches(ONE_MAILBOX, { message: 'email must be one e-mail address' })
+  @MaxLength(MAX_EMAIL_CHARACTERS)
+  @IsString()
+  readonly email: string | undefined;
 }
 
 export class EndpointChangesRequest {

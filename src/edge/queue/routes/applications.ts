@@ -12,7 +12,13 @@ import { compileFilter } from '../../../domain/search/index.js';
 import { newId } from '../../../protocol/index.js';
 import { invalid } from '../../http/refused.js';
 import { DONE_ANSWER, lists, shows } from '../answer-schemas.js';
-import { applicationIn, breakerOf, endpointIn, refuseEarlyLevel } from '../applications/application-in.js';
+import {
+  applicationIn,
+  breakerOf,
+  endpointIn,
+  refuseEarlyLevel,
+  refuseNoMail,
+} from '../applications/application-in.js';
 import { labelOfEndpoint } from '../applications/fan-out.js';
 import { countOf, queryParameters, single } from '../call-filters.js';
 import { filterParameters } from '../call-parameters.js';
@@ -196,8 +202,9 @@ export const APPLICATION_ROUTES: readonly QueueRoute[] = [
 ];
 
 async function setApplication(call: QueueCall, id: string, isNew: boolean): Promise<void> {
-  const { name, uid, metadata, rate, ratePeriodSeconds = 1, notifyUrl } = bodyOf(ApplicationRequest, call.body);
+  const { name, uid, metadata, rate, ratePeriodSeconds = 1, notifyUrl, email } = bodyOf(ApplicationRequest, call.body);
   if (notifyUrl !== undefined && notifyUrl !== '') refuseNotUrl(call, notifyUrl);
+  if (email !== undefined && email !== '') refuseNoMail(call);
   const { application } = await call.ask(
     {
       type: 'SetApplication',
@@ -208,6 +215,7 @@ async function setApplication(call: QueueCall, id: string, isNew: boolean): Prom
       metadata: metadataOf(metadata),
       rate: rate === undefined ? undefined : { rate, periodSeconds: ratePeriodSeconds },
       ...(notifyUrl !== undefined && { notifyUrl }),
+      ...(email !== undefined && { email }),
     },
     'Application',
   );

@@ -1,7 +1,9 @@
 /** Mails to a real SMTP server on this machine. */
 import { expect } from 'chai';
 import { SMTPServer } from 'smtp-server';
-import { SmtpMailSender } from '../../../../src/adapters/smtp/index.js';
+import { MailingOut, SmtpMailSender } from '../../../../src/adapters/smtp/index.js';
+import type { OutgoingCall } from '../../../../src/ports/index.js';
+import { realTime } from '../../../support/real-time.js';
 
 const MAIL = { to: 'anna@example.com', subject: 'Größer', text: 'One line.\n', id: 'abc' };
 
@@ -58,5 +60,55 @@ describe('a mail sender', () => {
       'no such mailbox',
     );
     expect(await failure(sender('right secret', 1).send(MAIL))).to.match(/ECONNREFUSED/);
+  });
+
+  describe('as the way out of the queue (MLQ1)', () => {
+    const call = (url: string, text: string, more: Partial<OutgoingCall> = {}): OutgoingCall => ({
+      url,
+      method: 'POST',
+      headers: [],
+      body: Buffer.from(text),
+      timeoutMs: 1000,
+      maxResponseBytes: 1000,
+      signal: new AbortController().signal,
+      ...more,
+    });
+    const out = (password = 'right secret') => {
+      const http = {
+        send: async ({ url }: OutgoingCall) => ({ kind: 'no-response', error: url, durationMs: 0 }) as const,
+      };
+      return new MailingOut({ http, mail: sender(password), clock: realTime });
+    };
+    const URL = 'mailto:o%27neil%2Bx@example.com';
+
+    it('a message to a mailto: URL is one mail with its first line as subject, and a repetition has the same id', async () => {
+      mails.length = 0;
+      const outcomes = [await out().send(call(URL, 'One\nTwo\n')), await out().send(call(URL, 'One\nTwo\n'))];
+      expect(outcomes.map((outcome) => outcome.kind === 'response' && outcome.status)).to.deep.equal([200, 200]);
+      expect(mails[0])
+        .to.match(/^To: o'neil\+x@example.com\r$/m)
+        .and.match(/^Subject: One\r$/m);
+      expect(mails[0]).to.include('\r\n\r\nTwo');
+      const ids = mails.map((mail) => /^Message-ID: (.*)$/m.exec(mail)?.[1]);
+      expect(new Set(ids)).to.have.property('size', 1);
+      await out().send(call(URL, 'Other\nTwo\n'));
+      expect(mails[2]).not.to.include(ids[0]);
+    });
+
+    it('a refusal of the mail server is an outcome without the password, and other URLs are called', async () => {
+      const refused = await out('wrong secret').send(call(URL, 'One'));
+      expect(refused.kind === 'no-response' && refused.error).to.include('******** is wrong');
+      const called = await out().send(call('https://a.example/', 'One'));
+      expect(called).to.include({ error: 'https://a.example/' });
+    });
+
+    it('no mail is sent without the permission, or after the end of the activation', async () => {
+      mails.length = 0;
+      expect(await out().send(call(URL, 'One', { maySend: () => false }))).to.deep.equal({ kind: 'held-back' });
+      expect(await out().send(call(URL, 'One', { signal: AbortSignal.abort() }))).to.deep.equal({
+        kind: 'interrupted',
+      });
+      expect(mails).to.deep.equal([]);
+    });
   });
 });

@@ -86,6 +86,7 @@ export const APPLICATION_COMMANDS: { readonly [Type in CommandTypes]: readonly Q
     { type: 'SetApplication', id: app, isNew: true, ...members },
     { type: 'SetApplication', id: app, isNew: false, ...noMembers },
     { type: 'SetApplication', id: app, isNew: false, ...noMembers, notifyUrl: 'https://customer.example/notices' },
+    { type: 'SetApplication', id: app, isNew: false, ...noMembers, email: 'anna@customer.example' },
   ],
   DeleteApplication: [{ type: 'DeleteApplication', id: app }],
   GetApplication: [

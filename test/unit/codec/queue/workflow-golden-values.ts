@@ -234,6 +234,20 @@ export const GOLDEN_RUN_MESSAGES: Readonly<Record<string, QueueEvent>> = {
     },
     atMs,
   },
+  'ApplicationSet, email': {
+    type: 'ApplicationSet',
+    application: {
+      id: 'app_aaaabbbbccccdddd',
+      uid: undefined,
+      name: '',
+      metadata: [],
+      rate: undefined,
+      createdAtMs: atMs,
+      updatedAtMs: atMs,
+      email: 'anna@customer.example',
+    },
+    atMs,
+  },
   'BreakerRulesSet, notices': {
     type: 'BreakerRulesSet',
     rules: {
