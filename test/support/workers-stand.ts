@@ -5,6 +5,7 @@ import { Client } from '@upstash/qstash';
 import { Redis } from '@upstash/redis';
 import { Redis as IoRedis } from 'ioredis';
 import { commandOf } from '../../src/adapters/nats/embedded/process-identity.js';
+import { credentialsIn } from './db-output-reader.js';
 import { freePort } from './free-port.js';
 import { WIRE_ALIAS } from './millrace-clients.js';
 import {
@@ -12,6 +13,7 @@ import {
   endEverything,
   type MillraceProcess,
   PASSWORD,
+  runMillrace,
   startMillrace,
   TOKEN,
   temporaryDirectory,
@@ -70,6 +72,18 @@ export class WorkersStand {
     this.native = new IoRedis({ port: Number(new URL(resp).port), host: '127.0.0.1', password: PASSWORD });
     this.native.on('error', () => undefined);
     this.queue = new Client({ baseUrl, token: QUEUE_TOKEN });
+  }
+
+  /** A client of each worker's port, which does not retry, with a database that both workers own partitions of. */
+  async clientsOfWorkers(): Promise<IoRedis[]> {
+    const made = await runMillrace(['db', 'create', '--name', 'spread', '--partitions', '16'], this.environment);
+    const { password } = credentialsIn(made.stdout.toString());
+    const first = Number(this.environment.MILLRACE_RESP_WORKER_PORT);
+    const options = { host: '127.0.0.1', password, retryStrategy: () => null } as const;
+    const clients = [first, first + 1].map((port) => new IoRedis({ port, ...options }));
+    for (const client of clients) client.on('error', () => undefined);
+    await Promise.all(clients.map((client) => client.ping()));
+    return clients;
   }
 
   /** @param source the program of later workers; undefined for the tested one */
