@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { Cluster, Redis as IoRedis } from 'ioredis';
 import { credentialsIn } from '../../support/db-output-reader.js';
 import { eventually } from '../../support/eventually.js';
-import { runMillrace, TOKEN, temporaryDirectory } from '../../support/millrace-process.js';
+import { runMillrace, signalPid, TOKEN, temporaryDirectory } from '../../support/millrace-process.js';
 import { QUEUE_TOKEN } from '../../support/queue-process.js';
 import { QueueSink } from '../../support/queue-sink.js';
 import { WorkersStand } from '../../support/workers-stand.js';
@@ -158,6 +158,20 @@ describe('MILLRACE_WORKERS=2', function () {
     await eventually(() => traced('after'));
     expect(await stand.queue.logs({ count: 1 })).to.have.property('logs');
     expect(stand.installation.stderr()).to.match(/"event":"first-start.warning",.*MILLRACE_QUEUE_TOKEN/);
+  });
+
+  it('starts a worker again that SIGTERM has ended in order', async () => {
+    const [ended = 0, other] = await stand.workers();
+    signalPid(ended, 'SIGTERM');
+    await eventually(async () => {
+      expect(await stand.workers())
+        .to.have.length(2)
+        .and.include(other)
+        .and.not.include(ended);
+      expect(await stand.metric(/^millrace_workers 2$/)).to.have.length(1);
+    });
+    expect(stand.installation.stderr()).to.match(/"event":"worker.ended".*"reason":"exit code 0"/);
+    expect(await stand.rest.get('from-rest')).to.equal(2);
   });
 
   it('ends in order at SIGTERM', async () => {

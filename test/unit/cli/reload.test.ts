@@ -3,8 +3,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { writeRunningFile } from '../../../src/adapters/node/index.js';
 import type { WorkerEnvironment } from '../../../src/adapters/workers/index.js';
-import { answerReload } from '../../../src/cli/reload.js';
+import { answerReload, reloadCommand } from '../../../src/cli/reload.js';
 import { loadConfig } from '../../../src/config/index.js';
 import { MillraceError } from '../../../src/kernel/index.js';
 import { RecordingLog } from '../../support/recording-log.js';
@@ -85,6 +86,14 @@ describe('millrace reload', () => {
     expect(await reload({ ...env, MILLRACE_NATS_PASSWORD: 'the-second-password' })).to.equal(
       'another value of MILLRACE_NATS_PASSWORD needs a restart of the whole process: the workers stay as they are',
     );
+  });
+
+  it('is refused when no process runs, and for a process without workers', async () => {
+    const output = { write: () => undefined, writeError: () => undefined };
+    const refusal = () => reloadCommand(env, false, output).catch((error: Error) => error.message);
+    expect(await refusal()).to.equal(`no process runs in ${dataDir}: start one with millrace serve`);
+    await writeRunningFile(dataDir, { addresses: {}, workers: 1 });
+    expect(await refusal()).to.equal(`process ${process.pid} has no workers to replace (MILLRACE_WORKERS): restart it`);
   });
 
   it('has the reason of a new worker that does not serve', async () => {

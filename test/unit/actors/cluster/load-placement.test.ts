@@ -146,8 +146,10 @@ describe('the balancer of load', () => {
     status = uneven();
     isOwner = true;
     moved = 0;
-    readonly balancer = new LoadBalancer(
-      {
+    readonly balancer: LoadBalancer;
+
+    constructor(periodMs = PERIOD) {
+      const ports = {
         cluster: { look: async () => ({ ...this.status, processes: this.status.processes }) },
         leases: this.leases,
         clock: { nowMs: () => NOW + this.time.monotonicMs(), monotonicMs: () => this.time.monotonicMs() },
@@ -155,9 +157,9 @@ describe('the balancer of load', () => {
         log,
         moves: { add: () => (this.moved += 1) },
         isOwner: () => this.isOwner,
-      },
-      PERIOD,
-    );
+      };
+      this.balancer = new LoadBalancer(ports, periodMs);
+    }
 
     async moves(): Promise<readonly string[]> {
       const record = await this.leases.get('wishes');
@@ -194,6 +196,14 @@ describe('the balancer of load', () => {
   it('moves nothing in a process that does not own the control shard', async () => {
     const stand = new Stand();
     stand.isOwner = false;
+    stand.balancer.start();
+    await stand.time.advance(PERIOD * 3);
+    expect(await stand.moves()).to.deep.equal([]);
+    stand.balancer.stop();
+  });
+
+  it('moves nothing with MILLRACE_PLACEMENT_LOAD_MS=0', async () => {
+    const stand = new Stand(0);
     stand.balancer.start();
     await stand.time.advance(PERIOD * 3);
     expect(await stand.moves()).to.deep.equal([]);
