@@ -11,6 +11,7 @@
  *       answered here, and in the first one after a hand-over
  */
 import type { Socket } from 'node:net';
+import { getDefaultHighWaterMark } from 'node:stream';
 import type { Clock } from '../../ports/index.js';
 import type { HttpLimits } from './http-limits.js';
 import { withEncodedTarget } from './percent-encoding.js';
@@ -21,6 +22,9 @@ import { endRequest, type RequestTraces } from './request-traces.js';
 
 /** A longer body is counted against its tenant while it arrives, and mostly arrives in several pieces. */
 const MAX_PLAIN_BODY_BYTES = 16 * 1024;
+
+/** Fills the buffer of a socket's stream. */
+const FILLER = Buffer.alloc(getDefaultHighWaterMark(false));
 
 const END_OF_HEAD = Buffer.from('\r\n\r\n');
 
@@ -99,18 +103,14 @@ export class PlainConnections implements PlainAnswers {
   }
 }
 
-interface Handle {
-  readStart(): void;
-  readStop(): void;
-}
-
 class PlainConnection {
   readonly #heads: PlainHeads;
   #answering: PlainResponse | undefined;
   /** Bytes after the request that is being answered. */
   #waiting: Buffer | undefined;
   #hasAsked = false;
-  #isReading = true;
+  /** The stream has the filler, and Node does not read. */
+  #isFilled = false;
   #askedAtMs = 0;
   readonly #onData = (bytes: Buffer) => this.#receive(bytes);
   readonly #onEnd = () => this.socket.end();
@@ -138,10 +138,14 @@ class PlainConnection {
   }
 
   #receive(bytes: Buffer): void {
+    if (bytes.buffer === FILLER.buffer) {
+      this.#isFilled = false;
+      return;
+    }
     if (this.#answering !== undefined || this.#waiting !== undefined) {
       //  PLC2 (one request at a time): the system's buffer holds the rest.
       this.#waiting = this.#waiting === undefined ? bytes : Buffer.concat([this.#waiting, bytes]);
-      this.#read(false);
+      this.#stopReading();
       return;
     }
     const { parts } = this.all;
@@ -188,7 +192,18 @@ class PlainConnection {
     this.#answering = undefined;
     if (response.isLast || this.all.isEnding) socket.destroySoon();
     else if (this.#waiting !== undefined) queueMicrotask(() => this.#goOn());
-    else this.#read(true);
+    else if (this.#isFilled) socket.resume();
+  }
+
+  /**
+   * Node stops reading a socket while the buffer of its stream is full. Without the filler a paused stream would read on
+   * until then, and each byte restarts the timeout of a client that does not read its answer: one byte a minute would
+   * keep the answer in memory.
+   */
+  #stopReading(): void {
+    if (this.#isFilled) return;
+    this.#isFilled = true;
+    this.socket.pause().unshift(FILLER);
   }
 
   /**
@@ -202,19 +217,6 @@ class PlainConnection {
   }
 
   /**
-   * Stops reading at the handle, a private field of Node's sockets. A paused stream reads on until its buffer is
-   * full, and each byte restarts the timeout of a client that does not read its answer: one byte a minute would keep
-   * the answer in memory.
-   */
-  #read(isReading: boolean): void {
-    const { _handle: handle } = this.socket as Socket & { readonly _handle: Handle | null };
-    if (this.#isReading === isReading || handle === null) return;
-    this.#isReading = isReading;
-    if (isReading) handle.readStart();
-    else handle.readStop();
-  }
-
-  /**
    *  PLC3 (hands the connection over with all unanswered bytes).
    */
   #handOver(bytes: Buffer): void {
@@ -223,11 +225,11 @@ class PlainConnection {
     socket.off('timeout', this.#onTimeout).off('close', this.#onClose);
     socket.setTimeout(0);
     this.onGone();
+    if (this.#isFilled) socket.read(FILLER.length);
     // A flowing stream would read on where Node's server stops reading: after a refused long body.
     socket.pause();
     this.all.parts.accept(socket);
     socket.emit('data', bytes);
-    this.#read(true);
     socket.resume();
   }
 

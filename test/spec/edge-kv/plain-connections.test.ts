@@ -98,6 +98,22 @@ describe('edge/kv: connections with plain requests', () => {
     expect(answers.match(/"result":"\d"/g)).to.deep.equal([1, 2, 3, 4, 5].map((n) => `"result":"${n}"`));
   });
 
+  it('answer in the order of the requests that arrive while the client does not read its answer', async () => {
+    const socket = net.connect(face.port, '127.0.0.1').pause();
+    const numbers = Array.from({ length: 3000 }, (_, at) => String(at));
+    socket.write(get('/get/long'));
+    for (const each of numbers) socket.write(get(`/echo/${each}`, each === '2000' ? `${AUTH}${NODES}` : AUTH));
+    await eventually(() => expect(socket.bytesWritten).to.be.greaterThan(200_000));
+    let heard = '';
+    socket.on('data', (bytes) => {
+      heard += bytes;
+    });
+    socket.resume();
+    await eventually(() => expect(heard).to.include('{"result":"2999"}'));
+    socket.destroy();
+    expect([...heard.matchAll(/"result":"(\d+)"/g)].map(([, each]) => each)).to.deep.equal(numbers);
+  });
+
   it('are handed to Node’s server with the first request that comes in pieces', async () => {
     const socket = net.connect(face.port, '127.0.0.1');
     let heard = '';
