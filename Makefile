@@ -143,7 +143,7 @@ again-test-node-%: dist/.built
 again-%: dist/.built
 	$(MOCHA) $(CHAOS_TIME) $(FILES)
 
-test-fuzz: dist/.built ## any request to every face; FUZZ_SECONDS=n for so long, FUZZ_SEED=n replays
+test-fuzz: dist/.built ## any request to every endpoint; FUZZ_SECONDS=n for so long, FUZZ_SEED=n replays
 	FUZZ_SECONDS=$(or $(FUZZ_SECONDS),60) $(MOCHA) 'dist/test/fuzz/**/*.test.js'
 
 # CI tries the values of four seeds instead, one with each release of Node.js. dist/test has the files that ask for the depth.

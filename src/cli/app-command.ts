@@ -10,14 +10,14 @@ interface AppDeps {
 
 type AppVerb = (asked: ParsedArguments, deps: AppDeps) => Promise<void>;
 
-interface ShownApplication {
+interface ApplicationView {
   readonly id: string;
   readonly uid?: string;
   readonly name: string;
   readonly endpoints: number;
 }
 
-interface ShownEndpoint {
+interface EndpointView {
   readonly id: string;
   readonly url: string;
   readonly eventTypes: readonly string[];
@@ -33,11 +33,11 @@ interface Replayed {
 export const APP_VERBS: Readonly<Record<string, AppVerb>> = {
   async 'apps list'(asked, { queue, write }) {
     const query = new URLSearchParams(asked.options.search === undefined ? {} : { search: asked.options.search });
-    const applications: ShownApplication[] = [];
+    const applications: ApplicationView[] = [];
     for (let cursor: string | undefined = ''; cursor !== undefined; ) {
       if (cursor !== '') query.set('cursor', cursor);
       const page = (await queue.ask('GET', `/v2/apps?${query}`)) as {
-        applications: ShownApplication[];
+        applications: ApplicationView[];
         cursor?: string;
       };
       applications.push(...page.applications);
@@ -50,7 +50,7 @@ export const APP_VERBS: Readonly<Record<string, AppVerb>> = {
   async 'apps create'(asked, { queue, write }) {
     const [name] = asked.words;
     const body = JSON.stringify({ name, uid: asked.options.uid });
-    const made = (await queue.ask('POST', '/v2/apps', body)) as ShownApplication;
+    const made = (await queue.ask('POST', '/v2/apps', body)) as ApplicationView;
     write(shown(asked, made, () => `${made.id}\n`));
   },
 
@@ -60,7 +60,7 @@ export const APP_VERBS: Readonly<Record<string, AppVerb>> = {
   },
 
   async 'apps endpoints'(asked, { queue, write }) {
-    const endpoints = (await queue.ask('GET', `${pathOf(asked)}/endpoints`)) as ShownEndpoint[];
+    const endpoints = (await queue.ask('GET', `${pathOf(asked)}/endpoints`)) as EndpointView[];
     if (asked.flags.has('json')) for (const endpoint of endpoints) write(`${JSON.stringify(endpoint)}\n`);
     else write(table(['ID', 'STATE', 'TYPES', 'URL'], endpoints.map(endpointRow)));
   },
@@ -111,11 +111,11 @@ function pathOf({ words: [id = ''] }: ParsedArguments): string {
   return `/v2/apps/${encodeURIComponent(id)}`;
 }
 
-function rowOf({ id, uid = '', name, endpoints }: ShownApplication): string[] {
+function rowOf({ id, uid = '', name, endpoints }: ApplicationView): string[] {
   return [id, uid, name, String(endpoints)];
 }
 
-function endpointRow({ id, url, eventTypes, disabled, breaker }: ShownEndpoint): string[] {
+function endpointRow({ id, url, eventTypes, disabled, breaker }: EndpointView): string[] {
   const state = breaker === undefined || breaker.state === 'closed' ? 'active' : `stopped (${breaker.state})`;
   return [id, disabled ? 'disabled' : state, eventTypes.length === 0 ? 'all' : eventTypes.join(' '), url];
 }

@@ -11,7 +11,7 @@ export interface BranchCommandDeps {
 
 type Verb = (asked: ParsedArguments, deps: BranchCommandDeps) => Promise<void>;
 
-interface ShownBranch {
+interface BranchView {
   readonly branch_id: string;
   readonly name: string;
   readonly at: string;
@@ -48,7 +48,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
       ...(asked.flags.has('live') && { live: true }),
       ...(expires !== undefined && { expires_in: secondsOf(expires) }),
     };
-    const branch = (await deps.mgmt.ask('POST', path, body)) as ShownBranch;
+    const branch = (await deps.mgmt.ask('POST', path, body)) as BranchView;
     const { branch_id, rest_token = '', expires_at } = branch;
     deps.write(
       shown(asked, branch, () => `${branch_id} ${branch.name}\ntoken ${rest_token}\nit is deleted at ${expires_at}\n`),
@@ -57,7 +57,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
 
   async list(asked, deps) {
     const path = `/v2/kv/database/${await idOf(asked.options.of, deps)}/branches`;
-    const branches = (await deps.mgmt.ask('GET', path)) as ShownBranch[];
+    const branches = (await deps.mgmt.ask('GET', path)) as BranchView[];
     const rows = branches.map((one) => [
       one.name,
       one.branch_id,
@@ -73,7 +73,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
 
   async show(asked, deps) {
     const id = await branchIn(asked, deps);
-    const branch = (await deps.mgmt.ask('GET', `/v2/kv/branch/${id}`)) as ShownBranch;
+    const branch = (await deps.mgmt.ask('GET', `/v2/kv/branch/${id}`)) as BranchView;
     const rows = () => Object.entries(branch).map(([name, value]) => [name, String(value)]);
     deps.write(shown(asked, branch, () => table(['FACT', 'VALUE'], rows())));
   },

@@ -11,7 +11,7 @@ import { describeError, MillraceError } from '../kernel/index.js';
 import type { Log } from '../ports/index.js';
 import { FAILED, type Output } from './parser.js';
 
-interface Asked {
+interface ReloadRequest {
   readonly id: string;
   /** The settings of the command's environment; undefined: those of the supervisor stay. */
   readonly settings?: WorkerEnvironment;
@@ -49,7 +49,7 @@ export async function reloadCommand(env: Environment, takesSettings: boolean, { 
   if (workers === 1)
     throw new MillraceError('CONFLICT', `process ${pid} has no workers to replace (MILLRACE_WORKERS): restart it`);
   const id = `${process.pid}-${Date.now()}`;
-  const asked: Asked = { id, ...(takesSettings && { settings: settingsIn(env) }) };
+  const asked: ReloadRequest = { id, ...(takesSettings && { settings: settingsIn(env) }) };
   await writeFileAtomic(join(dataDir, ASKED), JSON.stringify(asked), PRIVATE_FILE);
   process.kill(pid, 'SIGHUP');
   for (;;) {
@@ -73,7 +73,7 @@ export async function answerReload(
   reload: (environment: WorkerEnvironment) => Promise<void>,
 ): Promise<void> {
   const { dataDir } = config.storage;
-  const asked = await readJson<Asked>(join(dataDir, ASKED));
+  const asked = await readJson<ReloadRequest>(join(dataDir, ASKED));
   await rm(join(dataDir, ASKED), { force: true });
   let refusal: string | undefined;
   log.info('workers.reload', { withSettings: asked?.settings !== undefined });

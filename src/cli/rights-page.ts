@@ -5,7 +5,7 @@ import { ADMIN_ROUTES, MANAGEMENT_ROUTES, PLANE_ROUTES } from '../edge/index.js'
 const GENERATED = '<!-- Generated from the declarations of routes by src/cli/rights-page.ts. -->';
 const ROLES = Object.entries<readonly string[]>(BUILT_IN_ROLES);
 
-interface ShownRoute {
+interface RouteView {
   readonly methods: readonly string[];
   readonly paths: readonly string[];
   readonly permission: string;
@@ -39,7 +39,7 @@ export function rightsPage(): string {
   ].join('\n');
 }
 
-function routesOf(title: string, routes: readonly ShownRoute[]): string[] {
+function routesOf(title: string, routes: readonly RouteView[]): string[] {
   return [
     title,
     '',

@@ -8,13 +8,13 @@ export interface RoleCommandDeps {
   write(text: string): void;
 }
 
-interface ShownRole {
+interface RoleView {
   readonly name: string;
   readonly built_in: boolean;
   readonly rights: readonly string[];
 }
 
-interface ShownAssignment {
+interface AssignmentView {
   readonly assignment_id: string;
   readonly role: string;
   readonly email: string;
@@ -23,7 +23,7 @@ interface ShownAssignment {
   readonly resource_id: string;
 }
 
-interface ShownExport {
+interface ExportView {
   /** Empty: no export. */
   readonly url: string;
   readonly lag_seconds: number;
@@ -42,7 +42,7 @@ export async function roleCommand(verb: string, asked: ParsedArguments, deps: Ro
 
 const VERBS: Readonly<Record<string, Verb>> = {
   async list(asked, { mgmt, write }) {
-    const roles = (await mgmt.ask('GET', '/v2/roles')) as ShownRole[];
+    const roles = (await mgmt.ask('GET', '/v2/roles')) as RoleView[];
     const rows = roles.map(({ name, built_in, rights }) => [name, built_in ? 'built in' : 'own', rights.join(' ')]);
     write(shown(asked, roles, () => table(['ROLE', 'KIND', 'RIGHTS'], rows)));
   },
@@ -50,7 +50,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
   async create(asked, { mgmt, write }) {
     const { rights = '', description } = asked.options;
     const body = { name: asked.words[0], rights: rights.split(','), ...(description !== undefined && { description }) };
-    const role = (await mgmt.ask('POST', '/v2/roles', body)) as ShownRole;
+    const role = (await mgmt.ask('POST', '/v2/roles', body)) as RoleView;
     write(shown(asked, role, () => `${role.name}: ${role.rights.join(' ')}\n`));
   },
 
@@ -62,7 +62,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
   },
 
   async given(asked, { mgmt, write }) {
-    const all = (await mgmt.ask('GET', '/v2/role-assignments')) as ShownAssignment[];
+    const all = (await mgmt.ask('GET', '/v2/role-assignments')) as AssignmentView[];
     const rows = all.map((one) => [one.assignment_id, one.role, subjectOf(one), one.resource_id || 'the account']);
     write(shown(asked, all, () => table(['ID', 'ROLE', 'TO', 'FOR'], rows)));
   },
@@ -72,7 +72,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
     const colon = to.indexOf(':');
     const subject = colon < 0 ? { email: to } : { provider: to.slice(0, colon), group: to.slice(colon + 1) };
     const body = { role: asked.words[0], ...subject, ...(resource !== undefined && { resource_id: resource }) };
-    const one = (await mgmt.ask('POST', '/v2/role-assignments', body)) as ShownAssignment;
+    const one = (await mgmt.ask('POST', '/v2/role-assignments', body)) as AssignmentView;
     write(shown(asked, one, () => `${one.assignment_id}: ${subjectOf(one)} has the role ${one.role}\n`));
   },
 
@@ -104,12 +104,12 @@ const VERBS: Readonly<Record<string, Verb>> = {
       return;
     }
     const body = url === undefined ? [] : [{ url }];
-    const found = (await mgmt.ask(url === undefined ? 'GET' : 'POST', path, ...body)) as ShownExport;
+    const found = (await mgmt.ask(url === undefined ? 'GET' : 'POST', path, ...body)) as ExportView;
     write(shown(asked, found, () => exportText(found)));
   },
 };
 
-function exportText(found: ShownExport): string {
+function exportText(found: ExportView): string {
   if (found.url === '') return 'the audit log is not exported\n';
   const rows = [
     ['address', found.url],
@@ -130,6 +130,6 @@ function secondsOf(option: string, instant: string | undefined): number | undefi
   return Math.floor(atMs / 1000);
 }
 
-function subjectOf({ email, provider, group }: ShownAssignment): string {
+function subjectOf({ email, provider, group }: AssignmentView): string {
   return email === '' ? `${provider}:${group}` : email;
 }

@@ -13,7 +13,7 @@ interface TriggerDeps {
 
 type TriggerVerb = (asked: ParsedArguments, deps: TriggerDeps) => Promise<void>;
 
-interface ShownTrigger {
+interface TriggerView {
   readonly triggerId: string;
   readonly name: string;
   readonly patterns: readonly string[];
@@ -29,7 +29,7 @@ const FEED_PAGE = 100;
 
 export const TRIGGER_VERBS: Readonly<Record<string, TriggerVerb>> = {
   async 'triggers list'(asked, { queue, write }) {
-    const triggers = (await queue.ask('GET', '/v2/triggers')) as ShownTrigger[];
+    const triggers = (await queue.ask('GET', '/v2/triggers')) as TriggerView[];
     if (asked.flags.has('json')) for (const trigger of triggers) write(`${JSON.stringify(trigger)}\n`);
     else write(table(['ID', 'NAME', 'STATE', 'LAG', 'PATTERNS', 'DESTINATION'], triggers.map(rowOf)));
   },
@@ -90,7 +90,7 @@ async function act(
   action: string,
   body?: string,
 ): Promise<void> {
-  const trigger = (await queue.ask('POST', `${pathOf(asked)}/${action}`, body)) as ShownTrigger;
+  const trigger = (await queue.ask('POST', `${pathOf(asked)}/${action}`, body)) as TriggerView;
   write(shown(asked, trigger, () => `${trigger.triggerId} ${trigger.state}\n`));
 }
 
@@ -98,7 +98,7 @@ function pathOf({ words: [id = ''] }: ParsedArguments): string {
   return `/v2/triggers/${encodeURIComponent(id)}`;
 }
 
-function rowOf({ triggerId, name, state, lagSeconds, patterns, destination }: ShownTrigger): string[] {
+function rowOf({ triggerId, name, state, lagSeconds, patterns, destination }: TriggerView): string[] {
   const lag = lagSeconds === undefined ? '' : `${lagSeconds} s`;
   return [triggerId, name, state, lag, patterns.join(' '), Object.values(destination).join(' ')];
 }

@@ -8,7 +8,7 @@ export interface UsageCommandDeps {
   write(text: string): void;
 }
 
-interface ShownRow {
+interface RowView {
   readonly kind: string;
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -19,7 +19,7 @@ interface ShownRow {
   readonly quota_used_percent?: number;
 }
 
-interface ShownLabels {
+interface LabelsView {
   readonly id: string;
   readonly labels: Readonly<Record<string, string>>;
 }
@@ -36,7 +36,7 @@ export async function usageCommand(asked: ParsedArguments, { mgmt, write }: Usag
     write(text);
     return 0;
   }
-  const usage = JSON.parse(text) as { readonly rows: readonly ShownRow[] };
+  const usage = JSON.parse(text) as { readonly rows: readonly RowView[] };
   const rows = usage.rows.map((row) => [
     row.kind,
     row.name,
@@ -55,7 +55,7 @@ export async function usageCommand(asked: ParsedArguments, { mgmt, write }: Usag
 export async function labelsCommand(asked: ParsedArguments, { mgmt, write }: UsageCommandDeps): Promise<0> {
   const [kind, id, ...given] = asked.words;
   if (kind === undefined) {
-    const all = (await mgmt.ask('GET', '/v2/labels')) as readonly ShownLabels[];
+    const all = (await mgmt.ask('GET', '/v2/labels')) as readonly LabelsView[];
     const rows = all.map((one) => [one.id, wordsOf(one.labels)]);
     write(shown(asked, all, () => table(['ID', 'LABELS'], rows)));
     return 0;
@@ -63,7 +63,7 @@ export async function labelsCommand(asked: ParsedArguments, { mgmt, write }: Usa
   if (id === undefined || given.length === 0) throw new UsageError('labels takes a kind, an id, and NAME=VALUE words');
   const labels = given.map(labelIn);
   const path = `/v2/labels/${encodeURIComponent(kind)}/${encodeURIComponent(id)}`;
-  const changed = (await mgmt.ask('PATCH', path, { labels })) as ShownLabels;
+  const changed = (await mgmt.ask('PATCH', path, { labels })) as LabelsView;
   write(shown(asked, changed, () => `${wordsOf(changed.labels)}\n`));
   return 0;
 }

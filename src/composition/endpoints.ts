@@ -94,7 +94,7 @@ async function openNativeEndpoint(c: DependencyContainer, { users: acl, guard, .
   const resp = createRespServer({ ...parts, ...own });
   const port = await open(c, resp, respPort, 'MILLRACE_RESP_PORT');
   if (workerPort !== undefined) await listenOn(resp, host, workerPort, 'MILLRACE_RESP_WORKER_PORT');
-  c.registerInstance(tokens.NATIVE_FACE, { ...resp, host, port, maxClients: limits.maxConnections });
+  c.registerInstance(tokens.NATIVE_ENDPOINT, { ...resp, host, port, maxClients: limits.maxConnections });
   return port;
 }
 
@@ -141,7 +141,7 @@ function sharedParts(c: DependencyContainer) {
     tracing,
   };
   const start = c.resolve(tokens.START);
-  return { ...endpoint, budget, guard, log: c.resolve(tokens.FACE_LOG), isStarting: () => !start.isOver };
+  return { ...endpoint, budget, guard, log: c.resolve(tokens.ENDPOINT_LOG), isStarting: () => !start.isOver };
 }
 
 function auditThreads(c: DependencyContainer): AuditThreads<AuditedInstallation> {

@@ -70,9 +70,9 @@ export function respNodesOf(c: DependencyContainer) {
 /** Data for INFO. The RESP endpoint starts after the first databases are loaded, so it is looked up at each call. */
 function processInfoOf(c: DependencyContainer): ProcessInfo {
   const { commandMs, scriptMs, scriptHoldMs } = c.resolve(tokens.CONFIG).bounds;
-  const endpoint = () => tokens.ifRegistered(c, tokens.NATIVE_FACE);
+  const endpoint = () => tokens.ifRegistered(c, tokens.NATIVE_ENDPOINT);
   const formatLevel = () => c.resolve(tokens.CONTROL).view.formatLevel;
-  const ports = { clock: c.resolve(tokens.CLOCK), readings: new NodeReadings(), face: endpoint, formatLevel };
+  const ports = { clock: c.resolve(tokens.CLOCK), readings: new NodeReadings(), endpoint, formatLevel };
   const scripts = { totalMs: scriptMs, holdMs: scriptHoldMs };
   return new ProcessInfo(ports, { runId: c.resolve(tokens.SESSION).id, version: VERSION, scripts, commandMs });
 }

@@ -102,7 +102,7 @@ function sharedParts(c: DependencyContainer) {
   return {
     ...tokens.portsOf(c),
     statistics: c.resolve(tokens.STATISTICS),
-    log: c.resolve(tokens.FACE_LOG),
+    log: c.resolve(tokens.ENDPOINT_LOG),
     trustedProxies: c.resolve(tokens.CONFIG).endpoints.trustedProxies,
     isDraining: () => c.resolve(tokens.LIFETIME).isEnding,
   };
@@ -152,7 +152,7 @@ function adminHandler(c: DependencyContainer, options: ManagementEndpointOptions
     ...sessionParts(c, options),
     audit: options.audit,
     events: options.events,
-    clientsOf: (database) => tokens.ifRegistered(c, tokens.NATIVE_FACE)?.clientsOf(database) ?? [],
+    clientsOf: (database) => tokens.ifRegistered(c, tokens.NATIVE_ENDPOINT)?.clientsOf(database) ?? [],
     gateway: c.resolve(tokens.GATEWAY),
     storage: c.resolve(tokens.STORAGE),
     copy: tokens.ifRegistered(c, tokens.INSTALLATION_COPY),

@@ -37,7 +37,7 @@ export function registerBasics(
   c.registerInstance(tokens.TIMERS, new NodeTimers());
   c.registerInstance(tokens.RANDOM, new NodeRandom());
   c.registerInstance(tokens.LOG, log);
-  tokens.once(c, tokens.FACE_LOG, () => new LimitedLog(c.resolve(tokens.LOG), c.resolve(tokens.TIMERS)));
+  tokens.once(c, tokens.ENDPOINT_LOG, () => new LimitedLog(c.resolve(tokens.LOG), c.resolve(tokens.TIMERS)));
   c.registerInstance(tokens.METRICS, new PromMetrics({ withProcess: true, labels }));
   c.registerInstance(tokens.MEMORY, processMemory(config.process.memoryBytes));
 }

@@ -88,7 +88,7 @@ export function queueEndpoint(c: DependencyContainer, endpoint: Partial<QueueSer
     },
     sealing: () => c.resolve(tokens.SEALING),
     trials: c.resolve(tokens.TRIALS),
-    log: c.resolve(tokens.FACE_LOG),
+    log: c.resolve(tokens.ENDPOINT_LOG),
     trustedProxies,
     publicUrl,
     ...endpoint,

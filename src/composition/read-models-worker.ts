@@ -23,7 +23,7 @@ const { close, ...parts } = await openThread(data, 'read models', log);
 const engine = data.key && (await encryptedEngine(data.key));
 const filesOf = (path: string) => ({
   file: new SqliteFiles(path, engine),
-  beside: new SqliteFiles(`${path}.next`, engine),
+  next: new SqliteFiles(`${path}.next`, engine),
 });
 const kept = new ReadModelWorker(
   { ...parts, bodies: new BodyReader(parts, carriedBodies) },

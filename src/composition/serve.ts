@@ -202,7 +202,7 @@ async function startHealth(c: DependencyContainer, life: Lifetime, checks: Check
     metrics: () => metrics.page(),
     metricsToken: signIn.metricsToken?.reveal(),
     timers: c.resolve(tokens.TIMERS),
-    log: c.resolve(tokens.FACE_LOG),
+    log: c.resolve(tokens.ENDPOINT_LOG),
   });
   life.atEnd(() => health.close());
   return `metrics=http://${hostAndPort(health.host, health.port)}`;

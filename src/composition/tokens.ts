@@ -104,7 +104,7 @@ export const LIFETIME = token<Lifetime>('Lifetime');
 export const GUARDED_CLOCK = token<GuardedClock>('GuardedClock');
 export const BOOT_TIME = token<BootTime>('BootTime');
 /** A log with a limit for events that any client can cause. */
-export const FACE_LOG = token<Log>('EndpointLog');
+export const ENDPOINT_LOG = token<Log>('EndpointLog');
 export const METRICS = token<PromMetrics>('Metrics');
 /** Empty without tracing. */
 export const TRACING = token<Pick<ProcessPorts, 'tracing'>>('Tracing');
@@ -170,7 +170,7 @@ export const WORKER = token<WorkerPlace>('WorkerPlace');
 /** Over when every check of the process has succeeded once. */
 export const START = token<{ isOver: boolean }>('Start');
 /** Registered after it listens. */
-export const NATIVE_FACE = token<NativeEndpoint>('NativeEndpoint');
+export const NATIVE_ENDPOINT = token<NativeEndpoint>('NativeEndpoint');
 
 /** The ports that need only this machine and NATS. */
 export function storagePortsOf(c: DependencyContainer) {

@@ -94,7 +94,7 @@ export function recoverFollowing(
   avoid: ReadonlySet<string> = new Set(),
 ): Recovered {
   let chain = new Chain(shard, EMPTY_HEAD);
-  const links = new LinksToVouchFor(coming.end);
+  const links = new LinksToCheck(coming.end);
 
   async function* steps(): AsyncGenerator<RecoveredStep> {
     const stored = await new SnapshotStore(ports.objects, ports.log).newest(shard, avoid);
@@ -125,7 +125,7 @@ export function recoverFollowing(
       if (reads.length > 0) yield { kind: 'entries', reads };
       if (end !== undefined) {
         checkEnd(shard, chain.head, end.claim);
-        checkVouched(shard, end.highWater, first, links);
+        checkNamedEntry(shard, end.highWater, first, links);
         return;
       }
       if (chain.head.number - from.number <= LEVEL_ENTRIES) coming.level();
@@ -185,8 +185,8 @@ function checkEnd(shard: ShardName, head: ChainHead, claim: ChainHead): void {
   throw new MillraceError('JOURNAL_DAMAGED', `${shard}: the claim was not reached`, details);
 }
 
-/** Links for the check of RRE2: the one that is vouched for, or the newest ones while that is unknown. */
-class LinksToVouchFor {
+/** Links for the check of RRE2: the one that the lease names, or the newest ones while that is unknown. */
+class LinksToCheck {
   readonly #hashes = new Map<number, Uint8Array>();
   readonly #wanted: number | undefined;
 
@@ -205,8 +205,8 @@ class LinksToVouchFor {
   }
 }
 
-/** Checks that the vouched entry is on the chain (RRE2). */
-function checkVouched(shard: ShardName, link: ChainLink | undefined, first: ChainLink, links: LinksToVouchFor): void {
+/** Checks that the entry that the lease names is on the chain (RRE2). */
+function checkNamedEntry(shard: ShardName, link: ChainLink | undefined, first: ChainLink, links: LinksToCheck): void {
   if (link === undefined || link.number < first.number) return;
   const hash = link.number === first.number ? first.hash : links.hashOf(link.number);
   if (hash !== undefined && equal(hash, link.hash)) return;

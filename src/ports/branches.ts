@@ -11,7 +11,7 @@ export interface KnownDatabase {
 }
 
 /** A key as JSON shows it. */
-export type ShownKey = string | { readonly base64: string };
+export type JsonKey = string | { readonly base64: string };
 
 /** A database of which a branch is made. */
 export interface BranchOrigin extends PartitionLayout {
@@ -27,7 +27,7 @@ export interface BranchSize {
 }
 
 export interface BranchDifference {
-  readonly key: ShownKey;
+  readonly key: JsonKey;
   readonly type: string;
   readonly branch: 'created' | 'changed' | 'deleted' | 'same';
   readonly origin: 'created' | 'changed' | 'deleted' | 'same';
@@ -63,7 +63,7 @@ export interface MergeOutcome {
   readonly isDone: boolean;
   readonly written: number;
   readonly removed: number;
-  readonly conflicts: readonly ShownKey[];
+  readonly conflicts: readonly JsonKey[];
 }
 
 export interface UndoOrder extends BranchSelection, PartitionLayout {
@@ -77,7 +77,7 @@ export interface UndoOrder extends BranchSelection, PartitionLayout {
 }
 
 export interface UndoneKey {
-  readonly key: ShownKey;
+  readonly key: JsonKey;
   readonly change: 'restored' | 'reverted' | 'removed';
   readonly type: string;
   /** The author's writes that are undone. */
@@ -85,7 +85,7 @@ export interface UndoneKey {
 }
 
 export interface UndoConflict {
-  readonly key: ShownKey;
+  readonly key: JsonKey;
   /** The author of the later write; empty: the server, or not known. */
   readonly author: string;
   readonly time: string;

@@ -14,7 +14,7 @@ export interface DataLimit {
 export interface DataLimits {
   /** Changes with every change of a limit, which must then be looked up again. */
   readonly version: number;
-  /** Undefined: no limit besides the engine's. */
+  /** Undefined: no limit except the engine's. */
   limitOf(partition: PartitionName): DataLimit | undefined;
   /** Bytes of one command of the database, and of one REST answer; undefined: unknown here. */
   maxCommandBytesOf(partition: PartitionName): number | undefined;

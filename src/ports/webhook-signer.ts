@@ -13,7 +13,7 @@ export interface SignedWebhook {
 }
 
 /** A secret as its holder sees it. */
-export interface ShownSecret {
+export interface SecretView {
   readonly version: EndpointSecret['version'];
   /** `whsec_…`, which both sides know; of Ed25519 the public key, `whpk_…`. */
   readonly key: string;
@@ -30,7 +30,7 @@ export interface WebhookSecrets {
   /** A sealed secret that the caller chose. @throws INVALID for another form than `whsec_` with 24 to 64 bytes of base64 */
   given(text: string): Pick<EndpointSecret, 'version' | 'sealed'>;
   /** @throws BAD_CONFIG as `Sealing.open` */
-  shown(secret: Pick<EndpointSecret, 'version' | 'sealed'>): ShownSecret;
+  shown(secret: Pick<EndpointSecret, 'version' | 'sealed'>): SecretView;
 }
 
 /** Signatures of deliveries: a compact token over the destination and the body, with the account's current key. */

@@ -33,7 +33,7 @@ export interface FoldedFileParts {
    */
   follow(signal: AbortSignal): Promise<readonly ShardFollower[]> | readonly ShardFollower[];
   /** Further work that writes or reads the whole file until it is stopped. */
-  beside?(signal: AbortSignal): Promise<void>;
+  background?(signal: AbortSignal): Promise<void>;
   /**
    * Removes expired rows for some milliseconds.
    * @returns whether more are left
@@ -126,7 +126,7 @@ export class FoldedFile {
       const { signal } = this.#stop;
       this.#followers = [];
       this.#followers = await this.parts.follow(signal);
-      const beside = this.parts.beside?.(signal);
+      const background = this.parts.background?.(signal);
       const reasons = await Promise.all(
         this.#followers.map(async (one) => {
           // One signal each: Node.js warns of a leak when one signal has more than ten listeners.
@@ -135,7 +135,7 @@ export class FoldedFile {
           return reason;
         }),
       );
-      await beside;
+      await background;
       if (this.#isStopped) return;
       this.parts.store.discard(reasons.find((reason) => reason !== undefined) ?? this.#reason);
     }

@@ -20,7 +20,7 @@ export interface MovableFiles extends SqlFiles {
 export interface ModelRebuilderParts<Model> {
   readonly name: string;
   readonly files: SqlFiles;
-  readonly beside: MovableFiles;
+  readonly nextFiles: MovableFiles;
   create(files: SqlFiles): Model;
   readonly timers: Timers;
   readonly log: Log;
@@ -37,7 +37,7 @@ export class ModelRebuilder<Model extends RebuildableModel> {
   #isStopped = false;
 
   constructor(private readonly parts: ModelRebuilderParts<Model>) {
-    parts.beside.remove();
+    parts.nextFiles.remove();
     this.#current = parts.create(parts.files);
   }
 
@@ -76,11 +76,11 @@ export class ModelRebuilder<Model extends RebuildableModel> {
   }
 
   async #rebuild(): Promise<void> {
-    const { name, beside, create, timers, log } = this.parts;
+    const { name, nextFiles, create, timers, log } = this.parts;
     if (this.#isStopped) return;
     log.info('read-model.rebuild-begun', { model: name });
-    beside.remove();
-    const next = create(beside);
+    nextFiles.remove();
+    const next = create(nextFiles);
     this.#next = next;
     next.start();
     while (!this.#isStopped && !next.status().isCaughtUp) {
@@ -98,9 +98,9 @@ export class ModelRebuilder<Model extends RebuildableModel> {
   }
 
   async #swap(next: Model): Promise<void> {
-    const { files, beside, create } = this.parts;
+    const { files, nextFiles, create } = this.parts;
     await Promise.all([next.stop(), this.#current.stop()]);
-    beside.moveTo(files);
+    nextFiles.moveTo(files);
     this.#next = undefined;
     this.#current = create(files);
     this.#current.start();

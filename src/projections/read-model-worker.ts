@@ -17,7 +17,7 @@ export interface ReadModelWorkerOptions extends ReadModelOptions {
 
 export interface ModelFiles {
   readonly file: SqlFiles;
-  readonly beside: MovableFiles;
+  readonly next: MovableFiles;
 }
 
 /** Messages to the thread that are not questions. */
@@ -60,7 +60,7 @@ export class ReadModelWorker {
     this.messages = new ModelRebuilder({
       name: 'messages',
       files: files.messages.file,
-      beside: files.messages.beside,
+      nextFiles: files.messages.next,
       create: (made) => {
         const models = new ReadModels(shared, made, options);
         models.limitEvents(this.#limits);
@@ -73,7 +73,7 @@ export class ReadModelWorker {
     this.statistics = new ModelRebuilder({
       name: 'statistics',
       files: files.statistics.file,
-      beside: files.statistics.beside,
+      nextFiles: files.statistics.next,
       create: (made) => new StatisticsModel(shared, made, { clusterId, shards, snapshots }),
       timers,
       log,

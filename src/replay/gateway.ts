@@ -83,7 +83,7 @@ export class ReplayGateway implements KvGateway {
     const rules = client?.rules;
     const own = rules === undefined ? undefined : permissionsOf(rules, client?.user ?? '');
     const caller: Caller = {
-      face: client?.face,
+      endpoint: client?.face,
       protocol: client?.protocol,
       isNested: mode === 'transaction',
       permissions: new ReadingOnly(this.#refused, own),

@@ -1,5 +1,5 @@
 /**
- * The random programs through the faces of a real process: over RESP every reply has the same bytes as a real server's,
+ * The random programs through the endpoints of a real process: over RESP every reply has the same bytes as a real server's,
  * and over REST, with RESP2 requested, the same except for documented differences.
  */
 import { isAscii } from 'node:buffer';
@@ -15,7 +15,7 @@ import { isWithoutRedis, KNOWN_DIFFERENCES } from './known-differences.js';
 import { areAlike } from './pair.js';
 import { SEED } from './seed.js';
 
-/** Steps of a family over each face; `DIFFERENTIAL_STEPS` for more. */
+/** Steps of a family over each endpoint; `DIFFERENTIAL_STEPS` for more. */
 const STEPS = Number(process.env.DIFFERENTIAL_STEPS ?? 10_000);
 const STEPS_A_PROGRAM = 500;
 /** Commands on their way at once; replies are compared in order. */
@@ -26,7 +26,7 @@ type Send = (commands: readonly string[][]) => Promise<string[]>;
 
 const version = redisVersion(REDIS_BINARIES.newer);
 
-describe('differential: faces of a real process', function () {
+describe('differential: endpoints of a real process', function () {
   this.timeout(300_000);
   let redis: RedisServer;
   let millrace: MillraceProcess;

@@ -55,7 +55,7 @@ export class Pair {
   async reset(): Promise<void> {
     this.bench = new KvBench();
     this.bench.nowMs = Date.now();
-    this.bench.caller = { face: 'resp' };
+    this.bench.caller = { endpoint: 'resp' };
     this.haveParted = false;
     await this.theirs.call(['FLUSHALL']);
     await this.theirs.call(['FUNCTION', 'FLUSH']);

@@ -1,4 +1,4 @@
-/** The same bytes over a connection to the RESP face and to real servers: the answers of connections. */
+/** The same bytes over a connection to the RESP endpoint and to real servers: the answers of connections. */
 import { expect } from 'chai';
 import { encodeCommand } from '../../src/codec/resp/index.js';
 import { REDIS_BINARIES, redisVersion, startTcpRedis } from '../support/redis-server.js';

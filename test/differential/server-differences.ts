@@ -71,7 +71,7 @@ export const SERVER_DIFFERENCES: readonly KnownDifference[] = [
   },
   {
     name: 'EXEC with words',
-    reason: 'the face that holds the connection says that the transaction is discarded',
+    reason: 'the endpoint that holds the connection says that the transaction is discarded',
     covers: ({ words, ours, theirs }) =>
       words[0] === 'EXEC' && ours.startsWith('-ERR wrong number') && theirs.startsWith('-EXECABORT'),
   },

@@ -36,9 +36,9 @@ const MAX_COMMAND_MS = 1_000;
 
 const CALLERS: readonly Caller[] = [
   {},
-  { face: 'resp', protocol: 2 },
-  { face: 'resp', protocol: 3, mayBlock: true },
-  { face: 'resp', protocol: 3, isNested: true },
+  { endpoint: 'resp', protocol: 2 },
+  { endpoint: 'resp', protocol: 3, mayBlock: true },
+  { endpoint: 'resp', protocol: 3, isNested: true },
 ];
 
 describe('fuzz: commands with odd arguments', () => {

@@ -1,11 +1,11 @@
 /**
- * HTTP requests as bytes, composed at random from words that have a meaning for a face, then sometimes damaged or
- * framed wrongly; and the responses of a face to them.
+ * HTTP requests as bytes, composed at random from words that have a meaning for an endpoint, then sometimes damaged or
+ * framed wrongly; and the responses of an endpoint to them.
  */
 import net from 'node:net';
 import type { FuzzRandom } from './fuzz-run.js';
 
-/** What the requests to a face are made of. */
+/** The parts of the requests to an endpoint. */
 export interface Grammar {
   readonly methods: readonly string[];
   /** With its query. */
@@ -94,7 +94,7 @@ export function oddJson(random: FuzzRandom, fields: readonly string[], values: r
 
 /**
  * All that comes back until the connection is closed.
- * @param isProcessed resolves when the face has seen what was sent: what is not whole is then left half-sent
+ * @param isProcessed resolves when the endpoint has read the bytes; an incomplete request is then left half-sent
  */
 export function said(port: number, { bytes, isWhole }: OddRequest, isProcessed: () => Promise<void>): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -109,7 +109,7 @@ export function said(port: number, { bytes, isWhole }: OddRequest, isProcessed: 
       // Who is refused with a long body on its way is left to close.
       if (isLast(heard, isHead(bytes))) socket.end();
     });
-    // A face that has answered may end a connection with bytes on their way.
+    // An endpoint that has answered may end a connection with bytes on their way.
     socket.on('error', () => undefined);
     socket.on('close', () => resolve(heard));
   });

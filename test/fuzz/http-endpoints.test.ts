@@ -1,5 +1,5 @@
 /**
- * Random requests to every HTTP face. For every request a face:
+ * Random requests to every HTTP endpoint. For every request an endpoint:
  *
  *  FZH1 does not fail: it sends no status 500 and logs no error
  *  FZH2 answers a readable request once, in the documented shape
@@ -152,7 +152,7 @@ async function scrapeTarget(): Promise<Target> {
 }
 
 for (const [name, start] of Object.entries(TARGETS)) {
-  describe(`fuzz: requests to the HTTP face of ${name}`, () => {
+  describe(`fuzz: requests to the HTTP endpoint of ${name}`, () => {
     const target = standOfAllTests(() => start());
 
     itHolds('are answered as documented, and later requests are served', ROUNDS, async (random) => {
@@ -206,7 +206,7 @@ const STATUSES = [
   503,
 ];
 
-/** `{"error": "…"}`, with more beside it at some faces. */
+/** `{"error": "…"}`, with more fields at some endpoints. */
 function expectError({ status, body }: HeardResponse): void {
   const parsed = JSON.parse(body) as { error?: unknown };
   expect(parsed, `${status} ${body}`).to.have.property('error').that.is.a('string').and.is.not.equal('');

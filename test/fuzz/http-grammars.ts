@@ -1,5 +1,5 @@
 /**
- * The words from which requests to each HTTP face are composed: words with a meaning for the face, and words without
+ * The words from which requests to each HTTP endpoint are composed: words with a meaning for the endpoint, and words without
  * one.
  */
 import type { FuzzRandom } from './fuzz-run.js';

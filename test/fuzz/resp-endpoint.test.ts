@@ -1,5 +1,5 @@
 /**
- * Random bytes to the RESP face. For all bytes the face:
+ * Random bytes to the RESP endpoint. For all bytes the endpoint:
  *
  *  FZR1 does not fail: it sends no internal error and logs no error
  *  FZR2 sends whole messages only, and one answer for each command when every command is well formed
@@ -43,7 +43,7 @@ function program(random: FuzzRandom): Said {
   return { bytes, answers: isPlain ? begun.length + commands.length : undefined };
 }
 
-describe('fuzz: bytes to the RESP face', () => {
+describe('fuzz: bytes to the RESP endpoint', () => {
   const face = standOfAllTests(() => new RespEndpointHarness().start());
 
   async function good(): Promise<void> {

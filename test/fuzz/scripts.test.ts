@@ -206,7 +206,7 @@ class ScriptBench {
     const spec = admit(words);
     if (spec instanceof ErrorReply) throw spec;
     try {
-      return this.engine.execute(spec, words, NOW, { face: 'resp' }) as Reply;
+      return this.engine.execute(spec, words, NOW, { endpoint: 'resp' }) as Reply;
     } catch (error) {
       if (!(error instanceof StateInDoubt)) throw error;
       // Its owner builds the partition again without the script.

@@ -17,7 +17,7 @@ import {
   ShardCaller,
   ShardHost,
 } from '../../src/actors/runtime/index.js';
-import type { Place } from '../../src/codec/leases/index.js';
+import type { PlacementName } from '../../src/codec/leases/index.js';
 import { KvEngine, type Reply } from '../../src/domain/kv/index.js';
 import { type DatabaseId, MillraceError, type Random, type ShardName } from '../../src/kernel/index.js';
 import { type BootTime, type Clock, type KvGateway, type LeaseStore, ROOMY } from '../../src/ports/index.js';
@@ -49,7 +49,7 @@ export class KvClusterStand {
   }
 
   /** @param aheadMs the difference of the machine's clock to the right time */
-  async start(aheadMs = 0, planes: readonly Plane[] = ['kv'], place?: Place): Promise<KvProcess> {
+  async start(aheadMs = 0, planes: readonly Plane[] = ['kv'], place?: PlacementName): Promise<KvProcess> {
     const process = new KvProcess(this, this.processes.length + 1, aheadMs, planes, place);
     this.processes.push(process);
     void process.start();
@@ -89,7 +89,7 @@ export class KvProcess {
     number: number,
     aheadMs: number,
     planes: readonly Plane[],
-    place: Place | undefined,
+    place: PlacementName | undefined,
   ) {
     this.aheadMs = aheadMs;
     const { time, journal, network } = stand;

@@ -50,7 +50,7 @@ export class MemoryKvGateway implements KvGateway {
       replies.push(
         spec instanceof ErrorReply
           ? spec
-          : (engine.execute(spec, words, nowMs, { face: request.client?.face }) as Reply),
+          : (engine.execute(spec, words, nowMs, { endpoint: request.client?.face }) as Reply),
       );
       answerBytes += replyBytes(replies.at(-1) as Reply);
     }

@@ -198,7 +198,7 @@ export class MemoryOwner implements KvGateway, KvEvents {
     if (trackFor !== undefined) for (const key of keysOf(spec, words)) owner.tracked.add(key);
     owner.currentClient = client?.id;
     const reply = engine.execute(spec, words, Date.now(), {
-      face: client?.face,
+      endpoint: client?.face,
       protocol: client?.protocol,
       mayBlock: waiter !== undefined,
       isNested: mode === 'transaction',
@@ -226,7 +226,7 @@ export class MemoryOwner implements KvGateway, KvEvents {
       for (const waiter of owner.waiters.filter(({ keys }) => keys.includes(key))) {
         const spec = admit(waiter.words);
         if (spec instanceof ErrorReply) continue;
-        const reply = owner.engine.execute(spec, waiter.words, Date.now(), { face: 'resp', mayBlock: true });
+        const reply = owner.engine.execute(spec, waiter.words, Date.now(), { endpoint: 'resp', mayBlock: true });
         if (reply instanceof Blocked) continue;
         this.#dismiss(owner, waiter.name)?.answer(reply);
       }

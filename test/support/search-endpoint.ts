@@ -7,7 +7,7 @@ import { queueProtocolRefusal, SHARED_REFUSALS } from '../../src/edge/error-map.
 import { createApplication } from '../../src/edge/http/application.js';
 import { createEndpointServer, type EndpointServer } from '../../src/edge/http/index.js';
 import { createSearchHandler, type SearchHandlerParts } from '../../src/edge/index.js';
-import { DEFAULT_QUEUE_FACE_LIMITS } from '../../src/edge/queue/queue-limits.js';
+import { DEFAULT_QUEUE_ENDPOINT_LIMITS } from '../../src/edge/queue/queue-limits.js';
 import type { AccountId, DatabaseId } from '../../src/kernel/index.js';
 import { MillraceError } from '../../src/kernel/index.js';
 import {
@@ -188,7 +188,7 @@ export class SearchEndpointHarness {
       isDraining: () => this.isDraining,
       ...parts,
     });
-    const limits = DEFAULT_QUEUE_FACE_LIMITS;
+    const limits = DEFAULT_QUEUE_ENDPOINT_LIMITS;
     const server = { name: 'search', metrics: UNWATCHED, limits, clock: realTime, timers: realTime };
     this.#server = createEndpointServer(server, {
       handle: createApplication('search', this.log, [

@@ -28,7 +28,7 @@ const MOST_LINES_OF_WIRING = 2200;
 const ANYTHING = ['composition', 'cli'];
 
 /** Folders that answer on a port or a part of one; they do not know each other. */
-const FACES = ['admin', 'console', 'kv', 'management', 'mcp', 'monitoring', 'queue', 'resp', 'search'];
+const ENDPOINTS = ['admin', 'console', 'kv', 'management', 'mcp', 'monitoring', 'queue', 'resp', 'search'];
 
 /**
  * The folders of `domain/queue` in layers: a folder imports only folders of the layers before its own. So `delivery`
@@ -60,8 +60,8 @@ const MAX_FUNCTION_LINES = 60;
 const MAX_PARAMETERS = 5;
 
 /**
- * A file below this length with one importer is merged into it. The exceptions at most: ports (one interface each), faces of
- * folders, pages, modules of roles, and files that only the face of their folder imports. The number only falls.
+ * A file below this length with one importer is merged into it. The exceptions at most: ports (one interface each), index files of
+ * folders, pages, modules of roles, and files that only the index of their folder imports. The number only falls.
  */
 const SHORT_LINES = 40;
 const MAX_SHORT_FILES = 59;
@@ -94,7 +94,7 @@ describe('architecture', () => {
     expect(outward.map(({ file, specifier }) => `${file} imports ${specifier}`)).to.deep.equal([]);
   });
 
-  it('lets folders reach each other through their public face', () => {
+  it('lets folders reach each other through their index', () => {
     const deep = imports.filter(({ file, target }) => {
       if (target === undefined || topOf(target) === topOf(file)) return false;
       return !target.endsWith('index.ts');
@@ -175,9 +175,9 @@ describe('architecture', () => {
   });
 
   it('keeps endpoints apart: code that two of them need is in a shared folder', () => {
-    const faceOf = (path: string) => FACES.find((face) => path.startsWith(`edge/${face}/`));
+    const endpointOf = (path: string) => ENDPOINTS.find((each) => path.startsWith(`edge/${each}/`));
     const strays = imports.filter(({ file, target = '' }) => {
-      const [from, to] = [faceOf(file), faceOf(target)];
+      const [from, to] = [endpointOf(file), endpointOf(target)];
       const isShared = /^edge\/(commands|http|records)\//.test(file);
       return to !== undefined && (isShared || (from !== undefined && from !== to));
     });

@@ -35,12 +35,12 @@ import type {
   ComparedBranch,
   Journal,
   JournalAudit,
+  JsonKey,
   KvGateway,
   Log,
   MergeOrder,
   MergeOutcome,
   ObjectStore,
-  ShownKey,
   UndoConflict,
   UndoneKey,
   UndoOrder,
@@ -76,12 +76,12 @@ interface ComparedKey extends BranchDifference {
   readonly partition: number;
   readonly isSame: boolean;
   readonly seen: string;
-  readonly commands: readonly (readonly ShownKey[])[];
+  readonly commands: readonly (readonly JsonKey[])[];
 }
 
 type UndoLine =
   | { readonly unknownEffects: number }
-  | { readonly key: ShownKey; readonly partition: number; readonly conflict: Omit<UndoConflict, 'key'> }
+  | { readonly key: JsonKey; readonly partition: number; readonly conflict: Omit<UndoConflict, 'key'> }
   | (UndoneKey & Pick<ComparedKey, 'partition' | 'seen' | 'commands'>);
 
 /** Keys to be replaced, by partition, and their number. */
@@ -173,7 +173,7 @@ export class DatabaseBranches implements Branches {
 
   async merge(branch: ComparedBranch, order: MergeOrder): Promise<MergeOutcome> {
     for (let tries = 1; ; tries += 1) {
-      const conflicts: ShownKey[] = [];
+      const conflicts: JsonKey[] = [];
       const replaced = new Replaced();
       for await (const one of this.#compared(branch, order, false, true)) {
         if (one.isConflict) conflicts.push(one.key);
@@ -253,8 +253,8 @@ export class DatabaseBranches implements Branches {
   }
 
   /** @returns the keys that have changed since then; those partitions are as before (DBR1) */
-  async #replace(database: DatabaseId, { byPartition }: Replaced, by: string): Promise<ShownKey[]> {
-    const changed: ShownKey[] = [];
+  async #replace(database: DatabaseId, { byPartition }: Replaced, by: string): Promise<JsonKey[]> {
+    const changed: JsonKey[] = [];
     for (const [index, replacements] of byPartition) {
       const keys = await this.#ask(database, index, replacementWords(replacements), by);
       for (const key of keys) changed.push(shownBytes(key as ByteString));
@@ -279,6 +279,6 @@ export class DatabaseBranches implements Branches {
   }
 }
 
-function bytesOfShown(shown: ShownKey): ByteString {
+function bytesOfShown(shown: JsonKey): ByteString {
   return typeof shown === 'string' ? bytesOfText(shown) : Buffer.from(shown.base64, 'base64').toString('latin1');
 }

@@ -3,10 +3,10 @@ import { timingSafeEqual } from 'node:crypto';
 import {
   type Account,
   type ApiKey,
+  type AssignedRole,
   type ControlState,
   defaultKeyOf,
   type GroupRole,
-  type HeldRole,
   mappedRoles,
   type PersonRole,
   personOf,
@@ -128,11 +128,11 @@ export class ManagementGrants implements ManagementAccess {
     return { email, account: id, isTeam, role: role ?? shownRole(held), rights, isReadOnly, keyName: name };
   }
 
-  #assignedTo(email: string, account: AccountId): readonly HeldRole[] {
+  #assignedTo(email: string, account: AccountId): readonly AssignedRole[] {
     return this.view.state.roles.assignmentsTo(email).filter((each) => each.account === account);
   }
 
-  #rights(account: AccountId, held: readonly HeldRole[], limit?: RoleRights): RoleRights {
+  #rights(account: AccountId, held: readonly AssignedRole[], limit?: RoleRights): RoleRights {
     return new RoleRights(held, roleLookup(this.view.state, account), limit);
   }
 }

@@ -113,10 +113,10 @@ export class KvWork implements Work {
       const plain = isNested ? REST_TRANSACTION : REST_PLAIN;
       this.#caller = slots === undefined ? plain : { ...plain, slots };
     } else {
-      const { face, protocol, user, rules } = client;
+      const { face: endpoint, protocol, user, rules } = client;
       const permissions = rules === undefined ? undefined : compile(user, rules);
       const mayBlock = waiter !== undefined && !isNested;
-      this.#caller = { face, protocol, mayBlock, mayPause: true, isNested, permissions, slots };
+      this.#caller = { endpoint, protocol, mayBlock, mayPause: true, isNested, permissions, slots };
     }
     return this.#caller;
   }

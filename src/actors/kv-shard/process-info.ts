@@ -9,7 +9,7 @@ export interface ProcessInfoPorts {
   readonly clock: Clock;
   readonly readings: ProcessReadings;
   /** Undefined before RESP listens, and in a process without RESP. */
-  face(): NativeEndpoint | undefined;
+  endpoint(): NativeEndpoint | undefined;
   /** The format level in force. */
   formatLevel(): number;
 }
@@ -57,7 +57,7 @@ export class ProcessInfo implements ServerInfo {
   }
 
   info(): ReadonlyMap<string, Fields> {
-    const counts = this.ports.face()?.counts();
+    const counts = this.ports.endpoint()?.counts();
     return new Map<string, Fields>([
       ['server', this.#server()],
       ['clients', this.#clients(counts)],
@@ -99,10 +99,10 @@ export class ProcessInfo implements ServerInfo {
       ['io_threads_active', '0'],
       ['millrace_version', this.options.version],
     ];
-    const face = this.ports.face();
-    if (face !== undefined) {
-      fields.push(['tcp_port', String(face.port)], ['tcp_host', face.host]);
-      fields.push(['listener0', `name=tcp,bind=${face.host},port=${face.port}`]);
+    const endpoint = this.ports.endpoint();
+    if (endpoint !== undefined) {
+      fields.push(['tcp_port', String(endpoint.port)], ['tcp_host', endpoint.host]);
+      fields.push(['listener0', `name=tcp,bind=${endpoint.host},port=${endpoint.port}`]);
     }
     return new Map(fields);
   }
@@ -110,7 +110,7 @@ export class ProcessInfo implements ServerInfo {
   #clients(counts: RespCounts | undefined): Fields {
     return new Map([
       ['connected_clients', String(counts?.connections ?? 0)],
-      ['maxclients', String(this.ports.face()?.maxClients ?? 0)],
+      ['maxclients', String(this.ports.endpoint()?.maxClients ?? 0)],
       ['client_recent_max_input_buffer', String(counts?.largestInputBytes ?? 0)],
       ['client_recent_max_output_buffer', String(counts?.largestOutputBytes ?? 0)],
       ['tracking_clients', String(counts?.trackingClients ?? 0)],

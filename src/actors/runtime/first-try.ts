@@ -8,9 +8,9 @@
 import { decodeAnswer, encodeRemoteCommand } from '../../codec/remote/index.js';
 import { Overdue } from './overdue.js';
 import {
-  type AskedCommand,
   type CallLimits,
   type CallPorts,
+  type CommandToOwner,
   FIRST_TRY_MS,
   LARGE_BYTES,
   OF_OLD,
@@ -37,7 +37,7 @@ export function sharedByCalls(ports: CallPorts, limits: CallLimits): CallShared 
 }
 
 /** @param endMs  on this process's monotonic clock */
-export function beginCall(shared: CallShared, asked: AskedCommand, endMs: number, settle: CallEnd): void {
+export function beginCall(shared: CallShared, asked: CommandToOwner, endMs: number, settle: CallEnd): void {
   const { clock, readings } = shared.ports;
   const { shard, isRead, isPatient, isGone, body } = asked;
   const nowMs = clock.monotonicMs();
@@ -61,7 +61,7 @@ class FirstTry {
 
   constructor(
     private readonly shared: CallShared,
-    private readonly asked: AskedCommand,
+    private readonly asked: CommandToOwner,
     private readonly endMs: number,
     private readonly settle: CallEnd,
     /** Of the activation that may begin it; undefined: it is a read. */

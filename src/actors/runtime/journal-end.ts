@@ -14,7 +14,8 @@ export async function readJournalEnd(journal: Journal, shard: ShardName): Promis
 }
 
 /**
- * The end after which a claim of this epoch may be appended. A journal shorter than vouched for is stale, or damaged.
+ * The end after which a claim of this epoch may be appended. A journal that ends before the high-water mark of the lease
+ * is stale, or damaged.
  * @throws JOURNAL_DAMAGED, FENCED when the epoch is over, JOURNAL_UNAVAILABLE
  */
 export async function readClaimableEnd(

@@ -2,7 +2,7 @@
  * The living processes, known by their heartbeats on plain NATS. Silence counts only while our connection is up, and
  * only on our monotonic clock, never by a wall clock.
  */
-import { decodeHeartbeat, encodeHeartbeat, type Heartbeat, type Place } from '../../codec/leases/index.js';
+import { decodeHeartbeat, encodeHeartbeat, type Heartbeat, type PlacementName } from '../../codec/leases/index.js';
 import type { SessionId, ShardName } from '../../kernel/index.js';
 import type { Bus, Clock, Subscription } from '../../ports/index.js';
 import { type Plane, planeOfShard } from '../../protocol/index.js';
@@ -15,7 +15,7 @@ interface Member {
   isSure: boolean;
   wishes: number | undefined;
   follows: boolean;
-  place: Place | undefined;
+  place: PlacementName | undefined;
   isGone: boolean;
   readonly firstHeardAtMs: number;
   lastHeardAtMs: number;
@@ -123,7 +123,7 @@ export class Membership {
   }
 
   /** The place of this session's process; undefined: it is of an older version. */
-  placeOf(session: SessionId): Place | undefined {
+  placeOf(session: SessionId): PlacementName | undefined {
     return this.#members.get(session)?.place;
   }
 

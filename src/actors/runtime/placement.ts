@@ -11,7 +11,7 @@
  */
 
 import { sha256 } from '../../codec/envelope/index.js';
-import { decodeWishes, type Place, type Wishes } from '../../codec/leases/index.js';
+import { decodeWishes, type PlacementName, type Wishes } from '../../codec/leases/index.js';
 import { BoundedCache, describeError, type SessionId, type ShardName } from '../../kernel/index.js';
 import { type Clock, type LeaseStore, type Log, RecurringFact, type Timer, type Timers } from '../../ports/index.js';
 import type { Membership } from './membership.js';
@@ -111,7 +111,7 @@ export class Placement {
 export function rendezvousOwner(
   shard: ShardName,
   candidates: readonly SessionId[],
-  placeOf: (session: SessionId) => Place | undefined = () => undefined,
+  placeOf: (session: SessionId) => PlacementName | undefined = () => undefined,
 ): SessionId | undefined {
   const arePlaced = candidates.every((session) => placeOf(session) !== undefined);
   let best: SessionId | undefined;

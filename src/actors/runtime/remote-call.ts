@@ -74,7 +74,7 @@ export interface CallPorts {
   readonly readings: OwnerReadings;
 }
 
-export interface AskedCommand {
+export interface CommandToOwner {
   readonly shard: ShardName;
   readonly commandId: CommandId;
   readonly body: Uint8Array;
@@ -135,7 +135,7 @@ export class RemoteCall {
   constructor(
     private readonly ports: CallPorts,
     private readonly limits: CallLimits,
-    private readonly asked: AskedCommand,
+    private readonly asked: CommandToOwner,
     /** On this process's monotonic clock. */
     private endMs: number,
   ) {}

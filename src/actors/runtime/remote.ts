@@ -24,7 +24,7 @@ import type { Bus, Clock, ServedTopic, Timers } from '../../ports/index.js';
 import { beginCall, type CallShared, sharedByCalls } from './first-try.js';
 import { Overdue } from './overdue.js';
 import { OwnerReadings } from './owner-readings.js';
-import type { AskedCommand, CallLimits } from './remote-call.js';
+import type { CallLimits, CommandToOwner } from './remote-call.js';
 import type { ShardActor } from './shard-actor.js';
 import type { Work } from './work.js';
 
@@ -50,7 +50,7 @@ export class ShardCaller {
    * @throws SHARD_UNAVAILABLE (certainly not executed), OUTCOME_UNKNOWN, and the errors of the owner
    */
   call(
-    command: Omit<AskedCommand, 'commandId'>,
+    command: Omit<CommandToOwner, 'commandId'>,
     endMs = this.clock.monotonicMs() + this.limits.deadlineMs,
   ): Promise<Uint8Array> {
     this.#count += 1;

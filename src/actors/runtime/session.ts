@@ -12,7 +12,7 @@ import {
   decodeSessionRecord,
   encodeSessionRecord,
   firstCounter,
-  type Place,
+  type PlacementName,
   type RespNodeNews,
   type SessionRecord,
   type ShardNews,
@@ -71,7 +71,7 @@ export class Session {
     /** The planes of which it may own shards; empty: it owns none. */
     private readonly planes: readonly Plane[],
     /** Undefined: no earlier process has its place, and no later one gets it. */
-    private readonly place?: Place,
+    private readonly place?: PlacementName,
   ) {
     this.#failedRenewals = new RecurringFact(ports, 'session.renewal-failed', 'session.renewed');
     this.placement = new Placement(ports, membership);

@@ -20,7 +20,7 @@ import { notKept } from './trigger-relay.js';
 /** Messages of a journal that one page reads without finding a record; the next page continues. */
 const MOST_READ = 5_000;
 
-interface Place {
+interface FeedPosition {
   readonly position: number;
   /** The last change that was read of the entry that ends there; undefined: all. */
   readonly index: number | undefined;
@@ -34,7 +34,7 @@ export type FeedStart = Pick<Trigger, 'starts' | 'firstPartition'>;
 
 export class TriggerFeed implements FeedReader {
   #part: LayoutPart;
-  #places: Map<ShardName, Place>;
+  #places: Map<ShardName, FeedPosition>;
   readonly #sources = new Map<ShardName, ChangeSource>();
 
   /** @throws INVALID */
@@ -96,7 +96,7 @@ export class TriggerFeed implements FeedReader {
     const tail = await journal.tail(shard);
     const { first } = tail;
     const last = this.#part.ends === undefined ? tail.last : positionIn(this.#part.ends, shard);
-    const { position, index } = this.#places.get(shard) as Place;
+    const { position, index } = this.#places.get(shard) as FeedPosition;
     if (position >= last && index === undefined) return;
     if (position + 1 < first) throw notKept(shard, position + 1);
     const source = await this.#sourceOf(shard, index === undefined ? position : position - 1, signal);
@@ -164,7 +164,7 @@ export class TriggerFeed implements FeedReader {
   }
 }
 
-function startsOf({ partitions, starts }: LayoutPart): Map<ShardName, Place> {
+function startsOf({ partitions, starts }: LayoutPart): Map<ShardName, FeedPosition> {
   return new Map(
     [...partitions.keys()].map((shard) => [shard, { position: positionIn(starts, shard), index: undefined }]),
   );
@@ -174,8 +174,8 @@ function notOfFeed(cursor: string): MillraceError {
   return new MillraceError('INVALID', `cursor: ${JSON.stringify(cursor)} is not one of this feed`);
 }
 
-function placesIn(cursor: string, partitions: ShardPartitions): Map<ShardName, Place> {
-  const places = new Map<ShardName, Place>();
+function placesIn(cursor: string, partitions: ShardPartitions): Map<ShardName, FeedPosition> {
+  const places = new Map<ShardName, FeedPosition>();
   for (const text of cursor.split(',')) {
     const [, shard = '', position, index] = PLACE.exec(text) ?? [];
     places.set(shard as ShardName, {

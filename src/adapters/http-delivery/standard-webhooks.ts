@@ -5,7 +5,7 @@
  */
 import { createHmac, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { BoundedCache, getOrCreate, MillraceError } from '../../kernel/index.js';
-import type { Random, Sealing, ShownSecret, SignedWebhook, WebhookSecrets, WebhookSigner } from '../../ports/index.js';
+import type { Random, Sealing, SecretView, SignedWebhook, WebhookSecrets, WebhookSigner } from '../../ports/index.js';
 
 const SECRET = 'whsec_';
 const PUBLIC_KEY = 'whpk_';
@@ -23,7 +23,7 @@ const MAX_OPENED = 10_000;
 type SealedSecret = Parameters<WebhookSecrets['shown']>[0];
 
 interface Opened {
-  readonly shown: ShownSecret;
+  readonly shown: SecretView;
   signatureOf(content: Uint8Array): string;
 }
 
@@ -49,7 +49,7 @@ export class StandardWebhooks implements WebhookSigner, WebhookSecrets {
     ];
   }
 
-  made(version: ShownSecret['version']): SealedSecret {
+  made(version: SecretView['version']): SealedSecret {
     const bytes = Buffer.from(this.ports.random.bytes(version === 'v1' ? SECRET_BYTES : SEED_BYTES));
     return this.#sealed(version, bytes);
   }
@@ -64,11 +64,11 @@ export class StandardWebhooks implements WebhookSigner, WebhookSecrets {
     return this.#sealed('v1', bytes);
   }
 
-  shown(secret: SealedSecret): ShownSecret {
+  shown(secret: SealedSecret): SecretView {
     return this.#open(secret).shown;
   }
 
-  #sealed(version: ShownSecret['version'], bytes: Buffer): SealedSecret {
+  #sealed(version: SecretView['version'], bytes: Buffer): SealedSecret {
     return { version, sealed: this.ports.sealing().seal(bytes.toString('base64')) };
   }
 

@@ -37,7 +37,7 @@ export class RedisSource implements KeySource {
 
   async *batches(from: string | undefined): AsyncIterable<Batch> {
     let cursor = from ?? NO_MORE;
-    if (from === undefined) yield { keys: [], ...(await this.#beside()), next: NO_MORE };
+    if (from === undefined) yield { keys: [], ...(await this.#librariesAndRest()), next: NO_MORE };
     do {
       const at = cursor;
       const scanned = await this.link.must(['SCAN', at, 'COUNT', String(this.bounds.batchKeys)]);
@@ -53,7 +53,7 @@ export class RedisSource implements KeySource {
   }
 
   /** Libraries of functions, and items that are not imported. */
-  async #beside(): Promise<Pick<Batch, 'libraries' | 'left'>> {
+  async #librariesAndRest(): Promise<Pick<Batch, 'libraries' | 'left'>> {
     const reply = await this.link.one(['FUNCTION', 'LIST', 'WITHCODE']);
     if (!(reply instanceof ReplyError)) return { libraries: [...codesIn(reply)], left: this.others };
     // Redis 6 has no functions.

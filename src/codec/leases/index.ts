@@ -114,7 +114,7 @@ export type RespNodeNews = TypeOf<typeof respNode>;
 
 /** The name by which shards are placed, and the order of the processes that have had it. */
 const place = openRecord({ name: text(), turn: integer });
-export type Place = TypeOf<typeof place>;
+export type PlacementName = TypeOf<typeof place>;
 
 const neighbour = openRecord({ machine: text(), name: text(), path: text(), secret: bytes });
 

@@ -3,12 +3,12 @@
  * cannot be deleted.
  */
 import type { ApiKeyId } from '../../kernel/index.js';
+import { actsFor } from './assigned-roles.js';
 import type { ControlCommandOf } from './commands.js';
 import { unknownAccount } from './decide-accounts.js';
 import { accountsOf } from './decide-management-queues.js';
 import { refusedLevel, refuseUse } from './decide-management-roles.js';
 import { type Decision, decided, rejected } from './decision.js';
-import { actsFor } from './held-roles.js';
 import { MAX_API_KEYS, MAX_SESSION_NAME } from './limits.js';
 import type { ApiKey } from './management.js';
 import { refuseName } from './names.js';

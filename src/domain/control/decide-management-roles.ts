@@ -4,10 +4,10 @@
  *  RDE1 before format level ROLES_FORMAT_LEVEL roles are refused, because earlier programs could not read the events
  */
 import { type AccountId, FIRST_FORMAT_LEVEL, ROLES_FORMAT_LEVEL } from '../../kernel/index.js';
+import { roleLookup } from './assigned-roles.js';
 import type { ControlCommandOf } from './commands.js';
 import { unknownAccount } from './decide-accounts.js';
 import { type Decision, decided, rejected } from './decision.js';
-import { roleLookup } from './held-roles.js';
 import { MAX_ACCOUNT_ASSIGNMENTS, MAX_ACCOUNT_ROLES, MAX_ASSIGNMENTS, MAX_ROLE_TEXT, MAX_ROLES } from './limits.js';
 import { isEmail, refuseName } from './names.js';
 import { ALL_RIGHTS, isBuiltInRole, kindOf, type Right } from './rights.js';

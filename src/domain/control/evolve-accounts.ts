@@ -1,8 +1,8 @@
 /** Events of accounts, teams and API keys. */
 import { type AccountId, assert } from '../../kernel/index.js';
+import { actsFor } from './assigned-roles.js';
 import type { ControlEventOf } from './events.js';
 import { dropKeys } from './evolve-roles.js';
-import { actsFor } from './held-roles.js';
 import type { Account } from './records.js';
 import type { ControlState } from './state.js';
 

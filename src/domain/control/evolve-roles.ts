@@ -1,7 +1,7 @@
 /** Events of roles and their assignments. */
 import type { AccountId } from '../../kernel/index.js';
+import { actsFor } from './assigned-roles.js';
 import type { ControlEventOf } from './events.js';
-import { actsFor } from './held-roles.js';
 import type { ControlState } from './state.js';
 
 /** Keys with the role end with it: a later role of the same name must not give them rights again. */

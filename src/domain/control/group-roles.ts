@@ -1,6 +1,6 @@
 /** The roles that groups of an identity provider give, by the rules of the settings. */
 import type { AccountId } from '../../kernel/index.js';
-import { roleLookup } from './held-roles.js';
+import { roleLookup } from './assigned-roles.js';
 import type { PersonRole } from './provider-people.js';
 import type { ControlState } from './state.js';
 

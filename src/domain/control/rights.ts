@@ -71,7 +71,7 @@ export function isBuiltInRole(name: string): name is keyof typeof BUILT_IN_ROLES
 }
 
 /** A role that a person or a key has. */
-export interface HeldRole {
+export interface AssignedRole {
   readonly role: string;
   /** The only resource that it is for, as its id is shown; undefined: the whole account. */
   readonly on?: string | undefined;
@@ -81,7 +81,7 @@ export interface HeldRole {
 export type RoleLookup = (name: string) => readonly string[];
 
 /** The strongest built-in role for the whole account, otherwise the first role. It names a caller in answers and refusals. */
-export function shownRole(held: readonly HeldRole[]): string {
+export function shownRole(held: readonly AssignedRole[]): string {
   const whole = held.filter(({ on }) => on === undefined).map(({ role }) => role);
   return STRONGEST_FIRST.find((name) => whole.includes(name)) ?? whole[0] ?? held[0]?.role ?? '';
 }
@@ -92,7 +92,7 @@ export class RoleRights {
 
   /** @param limit  RGT3: the rights of the key's role */
   constructor(
-    held: readonly HeldRole[],
+    held: readonly AssignedRole[],
     rightsOf: RoleLookup,
     private readonly limit?: RoleRights,
   ) {

@@ -59,7 +59,7 @@ export interface CommandContext {
   /** The full-text indexes of this database. */
   readonly searches: SearchRegistry;
   /** The endpoint that received the command; a few documented answers differ. */
-  readonly face: KvEndpointName;
+  readonly endpoint: KvEndpointName;
   /** Whether the handler may answer `Blocked`. Not over REST, in a transaction or in a script. */
   readonly mayBlock: boolean;
   readonly mayPause: boolean;

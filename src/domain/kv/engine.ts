@@ -40,7 +40,7 @@ export interface SlicedCommand {
 
 /** The origin of a command. Defaults: a plain REST command of a user with all permissions. */
 export interface Caller {
-  readonly face?: KvEndpointName | undefined;
+  readonly endpoint?: KvEndpointName | undefined;
   readonly protocol?: 2 | 3 | undefined;
   readonly mayBlock?: boolean | undefined;
   readonly mayPause?: boolean | undefined;
@@ -112,7 +112,7 @@ export class KvEngine {
       audience,
       nowMs: 0,
       isReplay: false,
-      face: 'rest',
+      endpoint: 'rest',
       protocol: 2,
       mayBlock: false,
       mayPause: false,
@@ -332,7 +332,7 @@ export class KvEngine {
     const context = this.#context;
     context.nowMs = nowMs;
     this.keyspace.nowMs = nowMs;
-    context.face = caller.face ?? 'rest';
+    context.endpoint = caller.endpoint ?? 'rest';
     context.protocol = caller.protocol ?? 2;
     context.mayBlock = caller.mayBlock ?? false;
     context.mayPause = caller.mayPause ?? false;

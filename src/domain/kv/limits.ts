@@ -43,7 +43,7 @@ export const SLICE_WORDS = 1000;
 interface SizeTerms {
   readonly isReplay: boolean;
   readonly maxCommandBytes: number;
-  readonly face: KvEndpointName;
+  readonly endpoint: KvEndpointName;
 }
 
 const stringTooLong = new ErrorReply('ERR string exceeds maximum allowed size (proto-max-bulk-len)');
@@ -77,9 +77,9 @@ export function requireLength(context: SizeTerms, bytes: number): void {
  * Refuses a string that is too long for a REST answer before a command removes it, because it would be lost. @returns
  * the value, or null for none @throws ErrorReply
  */
-export function answerable({ face, maxCommandBytes }: SizeTerms, value: ByteString | undefined): Reply {
+export function answerable({ endpoint, maxCommandBytes }: SizeTerms, value: ByteString | undefined): Reply {
   if (value === undefined) return null;
-  if (value.length <= maxCommandBytes || face === 'resp') return value;
+  if (value.length <= maxCommandBytes || endpoint === 'resp') return value;
   throw new ErrorReply(`${requestTooLarge(maxCommandBytes, value.length).text}. GETRANGE reads it in parts`);
 }
 

@@ -24,7 +24,7 @@ export async function monitorFeed(call: AdminCall): Promise<void> {
   const { database } = place;
   const partitions = kvPartitions(database, place);
   await openStream(call, async (stream) => {
-    const held = new HeldCommands();
+    const held = new MonitoredCommands();
     const { events } = call.endpoint.parts;
     const subscription = await events.subscribe({ database, partitions }, 'monitor', '', (event) => held.add(event));
     try {
@@ -40,7 +40,7 @@ export async function monitorFeed(call: AdminCall): Promise<void> {
   });
 }
 
-class HeldCommands {
+class MonitoredCommands {
   #commands: CommandView[] = [];
   #leftOut = 0;
 

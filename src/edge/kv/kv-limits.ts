@@ -14,7 +14,7 @@ export interface KvEndpointLimits extends HttpLimits {
 
 const MIB = 1024 * 1024;
 
-export const DEFAULT_KV_FACE_LIMITS: KvEndpointLimits = {
+export const DEFAULT_KV_ENDPOINT_LIMITS: KvEndpointLimits = {
   ...DEFAULT_SOCKET_LIMITS,
   // Arguments travel in the path: Node's 16 KiB would refuse a 12 KiB value after percent-encoding.
   maxHeaderBytes: 64 * 1024,

@@ -7,7 +7,7 @@ import type { EndpointServer } from '../http/index.js';
 import { ALLOWED_METHODS } from './cors.js';
 import { KvEndpoint, type KvEndpointParts } from './kv-endpoint.js';
 import { KvHandler } from './kv-handler.js';
-import { DEFAULT_KV_FACE_LIMITS, type KvEndpointLimits } from './kv-limits.js';
+import { DEFAULT_KV_ENDPOINT_LIMITS, type KvEndpointLimits } from './kv-limits.js';
 
 export interface KvServerParts extends Omit<KvEndpointParts, 'limits' | 'aliases'>, SocketParts {
   /** Missing ones have their defaults. */
@@ -21,7 +21,7 @@ export interface KvServer extends EndpointServer {
 }
 
 export function createKvServer(parts: KvServerParts): KvServer {
-  const limits = { ...DEFAULT_KV_FACE_LIMITS, ...parts.limits };
+  const limits = { ...DEFAULT_KV_ENDPOINT_LIMITS, ...parts.limits };
   const endpoint = new KvEndpoint({ ...parts, limits, aliases: parts.aliases ?? [] });
   const handler = new KvHandler(endpoint);
   const behaviour = {

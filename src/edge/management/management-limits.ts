@@ -6,7 +6,7 @@ export interface ManagementEndpointLimits extends HttpLimits {
   readonly maxCallsPerSecond: number;
 }
 
-export const DEFAULT_MANAGEMENT_FACE_LIMITS: ManagementEndpointLimits = {
+export const DEFAULT_MANAGEMENT_ENDPOINT_LIMITS: ManagementEndpointLimits = {
   ...DEFAULT_SOCKET_LIMITS,
   // Restoring a database may take minutes without traffic on the connection.
   stalledSocketTimeoutMs: 600_000,

@@ -6,7 +6,7 @@ import type { EndpointServer } from '../http/index.js';
 import type { ApiArea } from '../http/openapi/area.js';
 import { createManagementApp } from './management-app.js';
 import { ManagementEndpoint, type ManagementEndpointParts } from './management-endpoint.js';
-import { DEFAULT_MANAGEMENT_FACE_LIMITS, type ManagementEndpointLimits } from './management-limits.js';
+import { DEFAULT_MANAGEMENT_ENDPOINT_LIMITS, type ManagementEndpointLimits } from './management-limits.js';
 import { openApiRoute } from './openapi-route.js';
 import { MANAGEMENT_ROUTES } from './routes/index.js';
 
@@ -33,7 +33,7 @@ export interface ManagementServerParts
 }
 
 export function createManagementServer(parts: ManagementServerParts): EndpointServer {
-  const limits = { ...DEFAULT_MANAGEMENT_FACE_LIMITS, ...parts.limits };
+  const limits = { ...DEFAULT_MANAGEMENT_ENDPOINT_LIMITS, ...parts.limits };
   const endpoint = new ManagementEndpoint({
     aliases: [],
     pricesOf: () => NO_PRICES,

@@ -10,7 +10,7 @@ export interface QueueEndpointLimits extends HttpLimits {
 
 const MIB = 1024 * 1024;
 
-export const DEFAULT_QUEUE_FACE_LIMITS: QueueEndpointLimits = {
+export const DEFAULT_QUEUE_ENDPOINT_LIMITS: QueueEndpointLimits = {
   ...DEFAULT_SOCKET_LIMITS,
   // A destination of 8 KiB in the path, and a message's headers of 32 KiB.
   maxHeaderBytes: 64 * 1024,

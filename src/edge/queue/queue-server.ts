@@ -8,7 +8,7 @@ import { splitTarget } from './destination.js';
 import { HotCalls, hotRouteAt } from './hot-calls.js';
 import { createQueueApp } from './queue-app.js';
 import { QueueEndpoint, type QueueEndpointParts } from './queue-endpoint.js';
-import { DEFAULT_QUEUE_FACE_LIMITS, type QueueEndpointLimits } from './queue-limits.js';
+import { DEFAULT_QUEUE_ENDPOINT_LIMITS, type QueueEndpointLimits } from './queue-limits.js';
 
 export interface QueueServerParts extends Omit<QueueEndpointParts, 'limits' | 'aliases'>, SocketParts {
   /** Missing ones have their defaults. */
@@ -22,7 +22,7 @@ export interface QueueServer extends EndpointServer {
 }
 
 export function createQueueServer(parts: QueueServerParts): QueueServer {
-  const limits = { ...DEFAULT_QUEUE_FACE_LIMITS, ...parts.limits };
+  const limits = { ...DEFAULT_QUEUE_ENDPOINT_LIMITS, ...parts.limits };
   const endpoint = new QueueEndpoint({ ...parts, limits, aliases: parts.aliases ?? [] });
   const app = createQueueApp(endpoint);
   const hot = new HotCalls(endpoint, createApplication('queue', parts.log, [app]));

@@ -8,7 +8,7 @@ const MIB = 1024 * 1024;
 export const MAX_RESP_KEY_BYTES = MIB;
 
 /** Each default with its meaning and reason. */
-export const DEFAULT_RESP_FACE_LIMITS = {
+export const DEFAULT_RESP_ENDPOINT_LIMITS = {
   /** Words of one command. Redis's earlier limit; a client needs seconds to build a list of a million words. */
   maxWords: 1024 * 1024,
   /**
@@ -83,4 +83,4 @@ export const DEFAULT_RESP_FACE_LIMITS = {
   maxConnectionsPerAddress: 10_000,
 };
 
-export type RespEndpointLimits = Readonly<typeof DEFAULT_RESP_FACE_LIMITS>;
+export type RespEndpointLimits = Readonly<typeof DEFAULT_RESP_ENDPOINT_LIMITS>;

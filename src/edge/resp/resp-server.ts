@@ -14,7 +14,7 @@ import { listen, stopAccepting, untilSilent } from '../http/listening.js';
 import { clientFields } from './commands/client-line.js';
 import { RespConnection } from './resp-connection.js';
 import { RespEndpoint, type RespEndpointParts } from './resp-endpoint.js';
-import { DEFAULT_RESP_FACE_LIMITS, type RespEndpointLimits } from './resp-limits.js';
+import { DEFAULT_RESP_ENDPOINT_LIMITS, type RespEndpointLimits } from './resp-limits.js';
 
 export interface RespServerParts extends Omit<RespEndpointParts, 'limits'> {
   /** Missing ones have their defaults. */
@@ -42,7 +42,7 @@ export interface RespServer {
 const TOO_MANY = '-ERR max number of clients reached\r\n';
 
 export function createRespServer(parts: RespServerParts): RespServer {
-  const limits = { ...DEFAULT_RESP_FACE_LIMITS, ...parts.limits };
+  const limits = { ...DEFAULT_RESP_ENDPOINT_LIMITS, ...parts.limits };
   const endpoint = new RespEndpoint({ ...parts, limits });
   const connections = new ConnectionRegister(endpoint, limits);
   parts.metrics?.gauge('millrace_connections', () => connections.size, 'resp');

@@ -13,7 +13,7 @@ export interface SearchEndpointLimits {
   readonly maxScans: number;
 }
 
-export const DEFAULT_SEARCH_FACE_LIMITS: SearchEndpointLimits = {
+export const DEFAULT_SEARCH_ENDPOINT_LIMITS: SearchEndpointLimits = {
   maxUpsertBytes: 8 * MIB,
   maxBodyBytes: 2 * MIB,
   maxScans: 8,

@@ -17,7 +17,7 @@ import { uuidOf } from '../../protocol/index.js';
 import { Incidents } from '../http/incidents.js';
 import { ClientAddresses, type ProxyRange, RequestBodyReader } from '../http/index.js';
 import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
-import { DEFAULT_SEARCH_FACE_LIMITS, type SearchEndpointLimits } from './endpoint-limits.js';
+import { DEFAULT_SEARCH_ENDPOINT_LIMITS, type SearchEndpointLimits } from './endpoint-limits.js';
 import { SearchAllowance, type SearchMonth } from './search-allowance.js';
 
 export interface SearchHandlerParts {
@@ -57,7 +57,7 @@ export class SearchEndpoint {
     this.signIns = parts.signIns ?? UNGUARDED;
     this.addresses = new ClientAddresses(parts.trustedProxies ?? []);
     this.incidents = new Incidents('search', parts, 's');
-    this.limits = { ...DEFAULT_SEARCH_FACE_LIMITS, ...parts.limits };
+    this.limits = { ...DEFAULT_SEARCH_ENDPOINT_LIMITS, ...parts.limits };
     this.bodies = new RequestBodyReader(parts.budget ?? new ByteBudget(Number.POSITIVE_INFINITY));
     this.allowance = new SearchAllowance(parts);
   }

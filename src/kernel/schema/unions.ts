@@ -46,7 +46,7 @@ export function unionFields<Tag extends string, const C extends Cases>(tag: Tag,
   const byName = new Map<string, Found>();
   let places = 0;
   for (const [word, [code, given]] of Object.entries(cases)) {
-    const found = { word, member: besideNumber(given) };
+    const found = { word, member: inOneList(given) };
     places = Math.max(places, 1 + found.member.places);
     byWord.set(word, [code, found.member]);
     if (typeof code === 'string') byName.set(code, found);
@@ -121,7 +121,7 @@ export function versioned<T>(
   member: Member<T>,
   older: { readonly [version: number]: Member<T> } = {},
 ): Shape<T> {
-  const current = besideNumber(member);
+  const current = inOneList(member);
   return {
     write: (out, value) => {
       out.list(1 + current.count(value));
@@ -135,7 +135,7 @@ export function versioned<T>(
       if (found === version) return current.read(from, count);
       const old = older[found];
       if (old === undefined) throw unknownVersion(found, version);
-      return besideNumber(old).read(from, count);
+      return inOneList(old).read(from, count);
     },
   };
 }
@@ -160,7 +160,7 @@ function unknownVersion(version: number, known: number): MillraceError {
   return new MillraceError('JOURNAL_DAMAGED', `version ${version} is not known`);
 }
 
-function besideNumber<T>(member: Member<T>): Fields<T> {
+function inOneList<T>(member: Member<T>): Fields<T> {
   if ('count' in member) return member;
   return {
     places: 1,

@@ -97,7 +97,7 @@ export class StatisticsModel implements Statistics {
       store: this.#store,
       name: 'the statistics are',
       follow: (signal) => this.#follow(signal),
-      beside: (signal) => this.#snapshotter.run(this.#store, () => this.#isReady, signal),
+      background: (signal) => this.#snapshotter.run(this.#store, () => this.#isReady, signal),
       prune: () => this.#prune(),
       pruneEveryMs: PRUNE_EVERY_MS,
       pruneFields: { model: MODEL },

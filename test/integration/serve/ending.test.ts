@@ -12,7 +12,7 @@ import {
 } from '../../support/millrace-process.js';
 
 const QUEUE_TOKEN = 'queue-token-of-the-tests-0123456789';
-const CLIENTS_OF_A_FACE = 8;
+const CLIENTS_OF_AN_ENDPOINT = 8;
 const ENOUGH_ANSWERS = 600;
 const RESTARTS = 4;
 
@@ -45,10 +45,10 @@ function clientsOf({ addresses }: MillraceProcess, counted: Map<string, number>)
   const { kv, queue, mgmt, resp } = addresses as Record<'kv' | 'queue' | 'mgmt' | 'resp', string>;
   const set = { method: 'POST', body: '["SET","k","v"]' };
   const chunked = { ...set, headers: { 'transfer-encoding': 'chunked' } };
-  clients.overHttp(CLIENTS_OF_A_FACE, { name: 'kv', url: kv, token: TOKEN }, '/', set);
-  clients.overHttp(CLIENTS_OF_A_FACE, { name: 'kv, by Node', url: kv, token: TOKEN }, '/', chunked);
-  clients.overHttp(CLIENTS_OF_A_FACE, { name: 'queue', url: queue, token: QUEUE_TOKEN }, '/v2/queues', {});
-  clients.overHttp(CLIENTS_OF_A_FACE, { name: 'mgmt', url: mgmt, token: '' }, '/nothing', {});
-  clients.overResp(CLIENTS_OF_A_FACE, { url: resp, password: PASSWORD }, counted);
+  clients.overHttp(CLIENTS_OF_AN_ENDPOINT, { name: 'kv', url: kv, token: TOKEN }, '/', set);
+  clients.overHttp(CLIENTS_OF_AN_ENDPOINT, { name: 'kv, by Node', url: kv, token: TOKEN }, '/', chunked);
+  clients.overHttp(CLIENTS_OF_AN_ENDPOINT, { name: 'queue', url: queue, token: QUEUE_TOKEN }, '/v2/queues', {});
+  clients.overHttp(CLIENTS_OF_AN_ENDPOINT, { name: 'mgmt', url: mgmt, token: '' }, '/nothing', {});
+  clients.overResp(CLIENTS_OF_AN_ENDPOINT, { url: resp, password: PASSWORD }, counted);
   return clients;
 }

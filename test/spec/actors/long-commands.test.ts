@@ -329,7 +329,7 @@ const CASES: readonly Case[] = [
 ];
 
 describe('a command with much work runs in many slices', () => {
-  const caller = { face: 'resp', mayBlock: true } as const;
+  const caller = { endpoint: 'resp', mayBlock: true } as const;
   const random = { bytes: (count: number) => new Uint8Array(count), float: () => 0.5 };
 
   function run(engine: KvEngine, line: Words): { reply: unknown; slices: number } {

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import {
   ALL_RIGHTS,
+  type AssignedRole,
   BUILT_IN_ROLES,
-  type HeldRole,
   isBuiltInRole,
   RoleRights,
   shownRole,
@@ -11,7 +11,7 @@ import {
 
 const OWN: Readonly<Record<string, readonly string[]>> = { support: ['queues:read', 'queues:use', 'account:read'] };
 const lookUp = (name: string) => (isBuiltInRole(name) ? BUILT_IN_ROLES[name] : (OWN[name] ?? []));
-const rights = (held: readonly HeldRole[], limit?: readonly HeldRole[]) =>
+const rights = (held: readonly AssignedRole[], limit?: readonly AssignedRole[]) =>
   new RoleRights(held, lookUp, limit && new RoleRights(limit, lookUp));
 
 describe('the rights of roles', () => {

@@ -2,12 +2,12 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import { expect } from 'chai';
-import { DEFAULT_KV_FACE_LIMITS } from '../../../src/edge/kv/kv-limits.js';
+import { DEFAULT_KV_ENDPOINT_LIMITS } from '../../../src/edge/kv/kv-limits.js';
 import { eventually } from '../../support/eventually.js';
 import { KvEndpointHarness } from '../../support/kv-endpoint.js';
 import { standOfAllTests } from '../../support/stand-hooks.js';
 
-const { maxHeaderBytes, maxHeadersCount } = DEFAULT_KV_FACE_LIMITS;
+const { maxHeaderBytes, maxHeadersCount } = DEFAULT_KV_ENDPOINT_LIMITS;
 const AUTH = 'Host: x\r\nAuthorization: Bearer standard-token\r\n';
 const CLOSE = 'Connection: close\r\n';
 

@@ -6,7 +6,7 @@ import { request as send } from 'node:http';
 import { expect } from 'chai';
 import { NodeTimers, SystemClock } from '../../../src/adapters/node/index.js';
 import { createEndpointServer, type EndpointServer, RequestBodyReader } from '../../../src/edge/http/index.js';
-import { DEFAULT_KV_FACE_LIMITS } from '../../../src/edge/kv/kv-limits.js';
+import { DEFAULT_KV_ENDPOINT_LIMITS } from '../../../src/edge/kv/kv-limits.js';
 import { ByteBudget } from '../../../src/kernel/index.js';
 import { UNWATCHED } from '../../../src/ports/index.js';
 import { eventually } from '../../support/eventually.js';
@@ -40,7 +40,7 @@ describe('a request that arrives while the control state is stale', () => {
       {
         name: 'kv',
         metrics: UNWATCHED,
-        limits: DEFAULT_KV_FACE_LIMITS,
+        limits: DEFAULT_KV_ENDPOINT_LIMITS,
         clock: new SystemClock(),
         timers: new NodeTimers(),
         freshness,

@@ -220,7 +220,7 @@ describe('key-value: expiry times of fields', () => {
 
   it('have the maximum of Redis over RESP, and are checked first', () => {
     const bench = new KvBench();
-    bench.caller = { face: 'resp' };
+    bench.caller = { endpoint: 'resp' };
     bench.line('HSET h a 1');
     expect(bench.line(`HPEXPIREAT h ${latest} FIELDS 1 a`).reply).to.deep.equal([1]);
     for (const [line, problem] of [

@@ -192,7 +192,7 @@ describe('key-value: JSON documents', () => {
 
   it('answer RESP3 in its own types', () => {
     set('{"a":1,"b":1.5,"c":[true,null,{"d":2.0}]}');
-    bench.caller = { face: 'resp', protocol: 3 };
+    bench.caller = { endpoint: 'resp', protocol: 3 };
     const ask3 = (...words: string[]): string => encodeReply3(bench.run(words).reply);
     expect(ask3('JSON.NUMINCRBY', 'k', '$.*', '1')).to.equal('*3\r\n:2\r\n,2.5\r\n_\r\n');
     expect(ask3('JSON.TYPE', 'k', '$.a')).to.equal('*1\r\n*1\r\n$7\r\ninteger\r\n');

@@ -77,7 +77,7 @@ describe('key-value: limits', () => {
   });
 
   describe('of a blocking command', () => {
-    const caller = { face: 'resp', mayBlock: true } as const;
+    const caller = { endpoint: 'resp', mayBlock: true } as const;
     const ids = (keys: readonly string[], id: string) => keys.map(() => id);
 
     for (const [name, commandOf] of [
@@ -183,7 +183,7 @@ describe('key-value: limits', () => {
     expect(bench.line('STRLEN k').reply).to.equal(11);
     expect(bench.line('TTL k').reply).to.equal(-1);
     expect(bench.line('GETRANGE k 1 -1').reply).to.have.length(10);
-    bench.caller = { face: 'resp' };
+    bench.caller = { endpoint: 'resp' };
     expect(bench.line('GETDEL k').reply).to.have.length(11);
   });
 

@@ -56,7 +56,7 @@ describe('lists', () => {
 
   it('let a command wait for the keys that it names', () => {
     const bench = new KvBench();
-    bench.caller = { face: 'resp', mayBlock: true };
+    bench.caller = { endpoint: 'resp', mayBlock: true };
     for (const [line, keys, timeoutMs] of [
       ['BLPOP a b 0.0015', ['a', 'b'], 2],
       ['BLMPOP 0 2 a b LEFT', ['a', 'b'], 0],

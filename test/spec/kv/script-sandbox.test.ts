@@ -52,7 +52,7 @@ describe('key-value: the sandbox of scripts', () => {
       'local began = os.clock() for i=1,3e6 do end return os.clock() - began > 0.01 and 1 or 0',
       '0',
     ];
-    const caller = { face: 'resp', mayPause: true } as const;
+    const caller = { endpoint: 'resp', mayPause: true } as const;
     const spec = findCommand(words) as never;
     let reply: unknown = unhurried.execute(spec, words, 1, caller);
     if (reply instanceof Paused) {

@@ -76,7 +76,7 @@ describe('key-value: large sorted sets', () => {
 
   it('let commands wait for a member where they may block', () => {
     const bench = new KvBench();
-    bench.caller = { face: 'resp', mayBlock: true };
+    bench.caller = { endpoint: 'resp', mayBlock: true };
     for (const line of ['BZPOPMIN k l 1.5', 'BZMPOP 1.5 2 k l MIN']) {
       const { reply } = bench.line(line);
       expect(reply).to.be.instanceOf(Blocked);

@@ -9,7 +9,7 @@ import { kvCase, NOW } from '../../support/kv-case.js';
 import { STREAM_CASES, STREAM_MESSAGE_CASES } from './cases/index.js';
 import { describeCases } from './describe-cases.js';
 
-const WAITS: Caller = { face: 'resp', mayBlock: true };
+const WAITS: Caller = { endpoint: 'resp', mayBlock: true };
 
 describeCases('key-value commands: streams', STREAM_CASES);
 describeCases('key-value commands: messages of streams', STREAM_MESSAGE_CASES);
@@ -187,12 +187,12 @@ describe('key-value: XREADGROUP … CLAIM that waits', () => {
 
 describe('key-value commands: longer streams', () => {
   it('trim with ~ almost exactly over REST, and by whole nodes over RESP', () => {
-    for (const [face, left] of [
+    for (const [endpoint, left] of [
       ['rest', 30],
       ['resp', 100],
     ] as const) {
       const bench = filled(1000);
-      bench.caller = { face };
+      bench.caller = { endpoint };
       expect(bench.line('XTRIM s MAXLEN ~ 30').effects).to.deep.equal([`XTRIM s MAXLEN = ${left}`]);
       bench.expectReplayed();
     }
@@ -200,7 +200,7 @@ describe('key-value commands: longer streams', () => {
 
   it('trim at most LIMIT entries with ~', () => {
     const bench = filled(1000);
-    bench.caller = { face: 'resp' };
+    bench.caller = { endpoint: 'resp' };
     expect(bench.line('XTRIM s MAXLEN ~ 0 LIMIT 250').reply).to.equal(200);
   });
 
@@ -215,7 +215,7 @@ describe('key-value commands: longer streams', () => {
       ['XTRIM s MAXLEN ~ 0 LIMIT 100 ACKED', 1, true],
     ] as const) {
       const bench = filled(1000);
-      bench.caller = { face: 'resp' };
+      bench.caller = { endpoint: 'resp' };
       if (read) {
         bench.line('XGROUP CREATE s g 0');
         bench.line('XREADGROUP GROUP g c STREAMS s >');
@@ -239,7 +239,7 @@ describe('key-value commands: longer streams', () => {
     }
     expect(bench.line('XRANGE s - + COUNT 2500').reply).to.have.length(2500);
     bench.line('XGROUP CREATE s g 0');
-    bench.caller = { face: 'resp' };
+    bench.caller = { endpoint: 'resp' };
     bench.line('XREADGROUP GROUP g c STREAMS s >');
     bench.expectReplayed();
     bench.expectRebuilt();
@@ -306,7 +306,7 @@ describe('key-value commands: consumer groups over REST', () => {
     bench.line('XGROUP CREATE s g 0');
     bench.line('XREADGROUP GROUP g c NOACK STREAMS s >');
     expect(bench.line('XINFO CONSUMERS s g').reply).to.deep.equal([]);
-    bench.caller = { face: 'resp' };
+    bench.caller = { endpoint: 'resp' };
     bench.line('XREADGROUP GROUP g c NOACK STREAMS s >');
     expect(bench.line('XINFO CONSUMERS s g').reply).to.have.length(1);
     bench.expectReplayed();
@@ -367,7 +367,7 @@ describe('key-value commands: waiting for entries', () => {
   it('answers immediately where blocking is not possible, and where ids are given', () => {
     const bench = filled(1);
     bench.line('XGROUP CREATE s g $');
-    bench.caller = { face: 'resp' };
+    bench.caller = { endpoint: 'resp' };
     expect(readable(bench.line('XREAD BLOCK 0 STREAMS s $').reply)).to.equal(null);
     bench.caller = WAITS;
     expect(readable(bench.line('XREADGROUP GROUP g c BLOCK 0 STREAMS s 0').reply)).to.deep.equal([['s', []]]);

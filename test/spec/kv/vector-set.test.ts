@@ -125,7 +125,7 @@ describe('key-value: vector sets of many elements', () => {
   it('answer RESP3 with maps, and with both facts of an element as a list', () => {
     const bench = new KvBench();
     bench.line('VADD k VALUES 1 1 a NOQUANT SETATTR {}');
-    bench.caller = { face: 'resp', protocol: 3 };
+    bench.caller = { endpoint: 'resp', protocol: 3 };
     const ask = (line: string): string => encodeReply3(bench.line(line).reply);
     expect(ask('VSIM k ELE a')).to.equal('*1\r\n$1\r\na\r\n');
     expect(ask('VSIM k ELE a WITHSCORES')).to.equal('%1\r\n$1\r\na\r\n,1\r\n');

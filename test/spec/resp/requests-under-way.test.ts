@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { KvShardGateway, type KvWork } from '../../../src/actors/kv-shard/index.js';
 import type { ShardActor } from '../../../src/actors/runtime/index.js';
 import { encodeCommand } from '../../../src/codec/resp/index.js';
-import { DEFAULT_RESP_FACE_LIMITS } from '../../../src/edge/resp/resp-limits.js';
+import { DEFAULT_RESP_ENDPOINT_LIMITS } from '../../../src/edge/resp/resp-limits.js';
 import { type DatabaseId, MillraceError, type PartitionName } from '../../../src/kernel/index.js';
 import type { KvRequest } from '../../../src/protocol/index.js';
 import { eventually } from '../../support/eventually.js';
@@ -22,7 +22,7 @@ describe('RESP: commands after one with an entry that is being stored', () => {
   /** The commands in the order of their requests. */
   let requests: KvRequest[];
 
-  const start = async (limits: Partial<typeof DEFAULT_RESP_FACE_LIMITS> = {}) => {
+  const start = async (limits: Partial<typeof DEFAULT_RESP_ENDPOINT_LIMITS> = {}) => {
     stand = new KvShardStand();
     actor = await stand.serving();
     requests = [];
@@ -34,7 +34,7 @@ describe('RESP: commands after one with an entry that is being stored', () => {
       requests.push(request);
       return execute({ ...request, database: DATABASE, partition: `kv:${DATABASE}:0` as PartitionName });
     };
-    face = await new RespEndpointHarness({ gateway, limits: { ...DEFAULT_RESP_FACE_LIMITS, ...limits } }).start();
+    face = await new RespEndpointHarness({ gateway, limits: { ...DEFAULT_RESP_ENDPOINT_LIMITS, ...limits } }).start();
     client = await face.client();
     stand.journal.isOpen = false;
   };
@@ -119,7 +119,7 @@ describe('RESP: commands after one with an entry that is being stored', () => {
 
   it('wait unparsed above the maximum of open requests', async () => {
     await start();
-    const { maxRequestsUnderWay } = DEFAULT_RESP_FACE_LIMITS;
+    const { maxRequestsUnderWay } = DEFAULT_RESP_ENDPOINT_LIMITS;
     await handOn('SET n 0');
     const first = await nextAppend();
     for (let i = 1; i < maxRequestsUnderWay; i += 1) await handOn('INCR n');

@@ -47,23 +47,23 @@ class FakeModel {
 describe('a read model that is rebuilt while it serves', () => {
   function given() {
     const time = new ManualTime();
-    const [files, beside] = [new FakeFiles(), new FakeFiles()];
+    const [files, nextFiles] = [new FakeFiles(), new FakeFiles()];
     files.holds = 'old';
-    beside.holds = 'left by a process that died';
+    nextFiles.holds = 'left by a process that died';
     const made: FakeModel[] = [];
     const create = (of: unknown) => {
       const model = new FakeModel(of as FakeFiles);
       made.push(model);
       return model;
     };
-    const rebuilt = new ModelRebuilder({ name: 'test', files, beside, create, timers: time, log: silentLog });
+    const rebuilt = new ModelRebuilder({ name: 'test', files, nextFiles, create, timers: time, log: silentLog });
     rebuilt.start();
-    return { time, files, beside, made, rebuilt };
+    return { time, files, nextFiles, made, rebuilt };
   }
 
   it('answers from the old one until the new one is complete', async () => {
-    const { time, files, beside, made, rebuilt } = given();
-    expect([files.holds, beside.holds]).to.deep.equal(['old', '']);
+    const { time, files, nextFiles, made, rebuilt } = given();
+    expect([files.holds, nextFiles.holds]).to.deep.equal(['old', '']);
     const [old] = made as [FakeModel];
     const done = rebuilt.rebuild();
     expect(rebuilt.rebuild()).to.equal(done);
@@ -77,7 +77,7 @@ describe('a read model that is rebuilt while it serves', () => {
     });
     await done;
     expect([old.isRunning, made[1]?.isRunning, made[2]?.isRunning]).to.deep.equal([false, false, true]);
-    expect([files.holds, beside.holds]).to.deep.equal(['folded', '']);
+    expect([files.holds, nextFiles.holds]).to.deep.equal(['folded', '']);
     expect(await rebuilt.answering()).to.equal(made[2]);
   });
 

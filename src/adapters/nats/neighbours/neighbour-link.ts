@@ -35,7 +35,7 @@ const SILENCE_MS = 150;
 const NOTHING = new Uint8Array();
 const UNSERVED: NeighbourOutcome = { kind: 'unserved' };
 
-interface Asked extends WaitingRequest {
+interface NeighbourRequest extends WaitingRequest {
   readonly settle: (outcome: NeighbourOutcome) => void;
 }
 
@@ -50,7 +50,7 @@ export interface LinkEvents {
 
 export class NeighbourLink {
   readonly #writer: FrameWriter;
-  readonly #waiting: WaitingRequests<Asked>;
+  readonly #waiting: WaitingRequests<NeighbourRequest>;
   /** The first frame sent after the last one that was received; undefined: all were followed by one. */
   #unheardSinceMs: number | undefined;
   #isPinged = false;

@@ -69,7 +69,7 @@ export function* readRdb(input: FileBytes, mostValueBytes: number): Generator<Rd
     if (said !== undefined) about = { ...about, ...said };
     else if (code === CODES.end) return checkSum(input, version);
     else if (code === CODES.database) database = readLength(input);
-    else if (code >= CODES.keyMetadata) yield* beside(input, code);
+    else if (code >= CODES.keyMetadata) yield* otherParts(input, code);
     else {
       const { bytes, name } = readKey(input, code);
       const { payload, valueBytes } = readValue(input, code, version, mostValueBytes);
@@ -110,7 +110,7 @@ function saidOfNext(input: FileBytes, code: number): AboutKey | undefined {
 }
 
 /** Items other than keys. */
-function* beside(input: FileBytes, code: number): Generator<RdbPart> {
+function* otherParts(input: FileBytes, code: number): Generator<RdbPart> {
   switch (code) {
     case CODES.fact:
       passString(input);

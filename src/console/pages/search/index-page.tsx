@@ -7,9 +7,9 @@ import type { Snippet } from '../../parts/snippets.js';
 import { Shown } from '../../parts/states.js';
 import { type Tab, Tabs, useTab } from '../../parts/tabs.js';
 import { ConnectIndex } from './connect.js';
-import { useHeld } from './held.js';
+import { useContent } from './content.js';
 import { Items } from './items.js';
-import type { Held, IndexPlane, IndexRecord } from './plane.js';
+import type { IndexContent, IndexPlane, IndexRecord } from './plane.js';
 import { IndexSettings } from './settings.js';
 import { IndexStatistics } from './statistics.js';
 
@@ -17,7 +17,7 @@ export interface IndexPageProps<Row extends IndexRecord> {
   readonly plane: IndexPlane;
   readonly asked: Asked<Row>;
   badge(index: Row): ComponentChildren;
-  query(index: Row, held: Partial<Held>): ComponentChildren;
+  query(index: Row, content: Partial<IndexContent>): ComponentChildren;
   /** @param part the first one. */
   snippetsFor(url: string, token: string, part: string): readonly Snippet[];
 }
@@ -44,12 +44,12 @@ interface OneProps<Row extends IndexRecord> extends Pick<IndexPageProps<Row>, 'p
 }
 
 function OneIndex<Row extends IndexRecord>({ plane, database, query, snippetsFor, onChanged }: OneProps<Row>) {
-  const held = useHeld(plane, mayUseData.value ? database.id : undefined);
+  const content = useContent(plane, mayUseData.value ? database.id : undefined);
   const items = plane.item === 'vector' ? 'Vectors' : 'Documents';
   const tabs: Tab[] = [
     ...(mayUseData.value
       ? [
-          { id: 'documents', label: items, count: held.data?.items },
+          { id: 'documents', label: items, count: content.data?.items },
           { id: 'query', label: 'Query' },
         ]
       : []),
@@ -58,12 +58,12 @@ function OneIndex<Row extends IndexRecord>({ plane, database, query, snippetsFor
     ...(mayChangeIndexes.value && mayUseData.value ? [{ id: 'settings', label: 'Settings' }] : []),
   ];
   const tab = useTab(tabs);
-  const part = held.data?.parts[0]?.name ?? plane.firstPart;
+  const part = content.data?.parts[0]?.name ?? plane.firstPart;
   return (
     <>
       <Tabs label={plane.title} tabs={tabs} keep={['index']} />
-      {tab === 'documents' && <Items plane={plane} database={database} held={held} />}
-      {tab === 'query' && query(database, held.data ?? {})}
+      {tab === 'documents' && <Items plane={plane} database={database} content={content} />}
+      {tab === 'query' && query(database, content.data ?? {})}
       {tab === 'connect' && (
         <ConnectIndex
           plane={plane}
@@ -73,7 +73,9 @@ function OneIndex<Row extends IndexRecord>({ plane, database, query, snippetsFor
         />
       )}
       {tab === 'statistics' && <IndexStatistics plane={plane} id={database.id} />}
-      {tab === 'settings' && <IndexSettings plane={plane} database={database} held={held} onChanged={onChanged} />}
+      {tab === 'settings' && (
+        <IndexSettings plane={plane} database={database} content={content} onChanged={onChanged} />
+      )}
     </>
   );
 }

@@ -5,8 +5,8 @@ import { mayChangeIndexes } from '../../api/session.js';
 import { Button } from '../../parts/button.js';
 import { counted } from '../../parts/format.js';
 import { failed, said } from '../../parts/toast.js';
-import { usePartName } from './held.js';
-import { type Held, type IndexPlane, type IndexRecord, type Item, shownPart } from './plane.js';
+import { usePartName } from './content.js';
+import { type IndexContent, type IndexPlane, type IndexRecord, type Item, shownPart } from './plane.js';
 
 /** The file is made in the memory of the browser. */
 const MAX_EXPORTED = 100_000;
@@ -17,7 +17,7 @@ const IMPORT_BATCH = 100;
 export interface ItemFilesProps {
   readonly plane: IndexPlane;
   readonly database: IndexRecord;
-  readonly held: Partial<Held>;
+  readonly content: Partial<IndexContent>;
   onStored(): void;
 }
 
@@ -68,8 +68,8 @@ function ImportButton({ isBusy, onText }: ImportButtonProps) {
 }
 
 /** @returns both works, and the progress of the one that runs */
-function useFiles({ plane, database, held, onStored }: ItemFilesProps) {
-  const part = usePartName(plane, held);
+function useFiles({ plane, database, content, onStored }: ItemFilesProps) {
+  const part = usePartName(plane, content);
   const progress = useSignal<string | undefined>(undefined);
   const tell = (done: number) => {
     progress.value = counted(done, plane.item);

@@ -12,11 +12,11 @@ import { Icon } from '../../parts/icon.js';
 import { Empty, Shown } from '../../parts/states.js';
 import { type Column, Paging, type Selection, Table } from '../../parts/table.js';
 import { withUndo } from '../../parts/toast.js';
-import { usePartName } from './held.js';
+import { usePartName } from './content.js';
 import { ItemDialog, type ItemDialogProps } from './item-dialog.js';
 import { ItemFiles } from './item-files.js';
 import { PartChoice } from './part-choice.js';
-import { type Held, type IndexPlane, type IndexRecord, type Item, shownPart } from './plane.js';
+import { type IndexContent, type IndexPlane, type IndexRecord, type Item, shownPart } from './plane.js';
 
 const A_PAGE = 25;
 const PREVIEW_CHARACTERS = 160;
@@ -26,23 +26,23 @@ const NEW = '+';
 export interface ItemsProps {
   readonly plane: IndexPlane;
   readonly database: IndexRecord;
-  readonly held: Asked<Held>;
+  readonly content: Asked<IndexContent>;
 }
 
 export function Items(props: ItemsProps) {
-  const { plane, database, held } = props;
+  const { plane, database, content } = props;
   const [query, set] = usePageQuery();
-  const part = usePartName(plane, held.data ?? {});
+  const part = usePartName(plane, content.data ?? {});
   const hidden = useSignal<ReadonlySet<string>>(new Set());
   const chosen = useSignal<ReadonlySet<string>>(new Set());
   const { cursor = plane.firstCursor, prefix } = query;
   const range = { cursor, limit: A_PAGE, prefix };
-  const asked = useAsk(held.data && `items ${database.id} ${part} ${JSON.stringify(range)}`, (signal) =>
+  const asked = useAsk(content.data && `items ${database.id} ${part} ${JSON.stringify(range)}`, (signal) =>
     plane.range(database.id, part, range, signal),
   );
   const changed = () => {
     asked.reload();
-    held.reload();
+    content.reload();
   };
   const remove = (ids: readonly string[]) => {
     chosen.value = new Set();
@@ -130,20 +130,20 @@ interface ToolsProps extends ItemsProps {
   onStored(): void;
 }
 
-function Tools({ plane, database, held, chosen, onDelete, onStored }: ToolsProps) {
+function Tools({ plane, database, content, chosen, onDelete, onStored }: ToolsProps) {
   const [query] = usePageQuery();
   return (
     <>
       <div class="row between top" style={{ marginBottom: 'var(--s3)' }}>
         <div class="row">
-          <PartChoice plane={plane} held={held.data ?? {}} />
+          <PartChoice plane={plane} content={content.data ?? {}} />
           <span class="small muted">
-            {held.data === undefined ? '' : `${bytes(held.data.bytes)} in all`}
-            {(held.data?.pending ?? 0) > 0 && `, ${held.data?.pending} not found by queries yet`}
+            {content.data === undefined ? '' : `${bytes(content.data.bytes)} in all`}
+            {(content.data?.pending ?? 0) > 0 && `, ${content.data?.pending} not found by queries yet`}
           </span>
         </div>
         <div class="row">
-          <ItemFiles plane={plane} database={database} held={held.data ?? {}} onStored={onStored} />
+          <ItemFiles plane={plane} database={database} content={content.data ?? {}} onStored={onStored} />
           {mayChangeIndexes.value && (
             <>
               {chosen.length > 0 && (

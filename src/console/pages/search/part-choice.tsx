@@ -1,18 +1,18 @@
 /** Selects a part of an index; the selection is in the address. */
 import { usePageQuery } from '../../api/query.js';
 import { short } from '../../parts/format.js';
-import { usePartName } from './held.js';
-import { type Held, type IndexPlane, shownPart } from './plane.js';
+import { usePartName } from './content.js';
+import { type IndexContent, type IndexPlane, shownPart } from './plane.js';
 
 export interface PartChoiceProps {
   readonly plane: IndexPlane;
-  readonly held: Partial<Held>;
+  readonly content: Partial<IndexContent>;
 }
 
-export function PartChoice({ plane, held }: PartChoiceProps) {
+export function PartChoice({ plane, content }: PartChoiceProps) {
   const [, set] = usePageQuery();
-  const current = usePartName(plane, held);
-  const { parts = [] } = held;
+  const current = usePartName(plane, content);
+  const { parts = [] } = content;
   const isNew = !parts.some(({ name }) => name === current);
   return (
     <label class="field">

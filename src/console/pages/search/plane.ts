@@ -15,7 +15,7 @@ export type IndexUsage = Schemas['SearchStatisticsAnswer'];
 export type IndexTotals = Schemas['SearchTotalsAnswer'];
 
 /** The content of an index: its parts by name, with their numbers of documents or vectors. */
-export interface Held {
+export interface IndexContent {
   readonly items: number;
   /** Stored, but not found by queries yet. */
   readonly pending: number;
@@ -62,7 +62,7 @@ export interface IndexPlane {
   readonly firstCursor: string;
   totals(signal: AbortSignal): Promise<IndexTotals>;
   usage(id: string, period: string, signal: AbortSignal): Promise<IndexUsage>;
-  held(id: string, signal: AbortSignal): Promise<Held>;
+  content(id: string, signal: AbortSignal): Promise<IndexContent>;
   rename(id: string, name: string): Promise<unknown>;
   resetTokens(id: string): Promise<unknown>;
   remove(id: string): Promise<unknown>;
@@ -92,12 +92,12 @@ export const SEARCH: IndexPlane = {
   firstCursor: '',
   totals: (signal) => manage('GET /v2/search/stats', { signal }),
   usage: (id, period, signal) => manage('GET /v2/search/{id}/stats', { path: { id }, query: { period }, signal }),
-  async held(id, signal) {
+  async content(id, signal) {
     const [{ result: names }, { result: info }] = await Promise.all([
       ofIndex(id, 'GET /search/{id}/list-namespaces', { signal }),
       ofIndex(id, 'GET /search/{id}/info', { signal }),
     ]);
-    return heldOf(names, info);
+    return contentOf(names, info);
   },
   rename: (id, name) => manage('POST /v2/search/{id}/rename', { path: { id }, body: { name } }),
   resetTokens: (id) => manage('POST /v2/search/{id}/reset-password', { path: { id } }),
@@ -131,12 +131,12 @@ export const VECTORS: IndexPlane = {
   firstCursor: '0',
   totals: (signal) => manage('GET /v2/vector/index/stats', { signal }),
   usage: (id, period, signal) => manage('GET /v2/vector/index/{id}/stats', { path: { id }, query: { period }, signal }),
-  async held(id, signal) {
+  async content(id, signal) {
     const [{ result: names }, { result: info }] = await Promise.all([
       ofIndex(id, 'GET /vector/{id}/list-namespaces', { signal }),
       ofIndex(id, 'GET /vector/{id}/info', { signal }),
     ]);
-    return heldOf(names, info);
+    return contentOf(names, info);
   },
   rename: (id, name) => manage('POST /v2/vector/index/{id}/rename', { path: { id }, body: { name } }),
   resetTokens: (id) => manage('POST /v2/vector/index/{id}/reset-password', { path: { id } }),
@@ -179,7 +179,7 @@ interface Info {
   readonly namespaces: Readonly<Record<string, { readonly vectorCount: number } | undefined>>;
 }
 
-function heldOf(names: readonly string[], info: Info): Held {
+function contentOf(names: readonly string[], info: Info): IndexContent {
   const parts = names.map((name) => ({ name, items: info.namespaces[name]?.vectorCount ?? 0 }));
   return { items: info.vectorCount, pending: info.pendingVectorCount, bytes: info.indexSize, parts };
 }

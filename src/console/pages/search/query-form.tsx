@@ -4,10 +4,10 @@ import { usePageQuery } from '../../api/query.js';
 import { Check, SubmitButton, TextField } from '../../parts/field.js';
 import { FilterHelp } from './filter-help.js';
 import { PartChoice } from './part-choice.js';
-import { type Held, SEARCH } from './plane.js';
+import { type IndexContent, SEARCH } from './plane.js';
 import { askingOf } from './query-call.js';
 
-export function QueryForm({ held }: { readonly held: Partial<Held> }) {
+export function QueryForm({ content }: { readonly content: Partial<IndexContent> }) {
   const [query, set] = usePageQuery();
   const asking = askingOf(query);
   const text = useSignal(asking.query);
@@ -24,7 +24,7 @@ export function QueryForm({ held }: { readonly held: Partial<Held> }) {
   return (
     <form class="card stack" onSubmit={send}>
       <div class="search-line">
-        <PartChoice plane={SEARCH} held={held} />
+        <PartChoice plane={SEARCH} content={content} />
         <TextField label="Query" value={text} placeholder="star wras" isRequired />
         <SubmitButton>Search</SubmitButton>
       </div>

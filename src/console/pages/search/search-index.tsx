@@ -5,10 +5,10 @@ import { usePageQuery } from '../../api/query.js';
 import { Badge } from '../../parts/badge.js';
 import { duration } from '../../parts/format.js';
 import { Empty, Shown } from '../../parts/states.js';
+import { usePartName } from './content.js';
 import { FoundDocument } from './found-document.js';
-import { usePartName } from './held.js';
 import { IndexPage } from './index-page.js';
-import { type Held, SEARCH, type SearchDatabase } from './plane.js';
+import { type IndexContent, SEARCH, type SearchDatabase } from './plane.js';
 import { answerTo, askingOf } from './query-call.js';
 import { QueryForm } from './query-form.js';
 import { snippetsFor } from './snippets.js';
@@ -20,7 +20,7 @@ export default function SearchIndex({ id }: { readonly id: string }) {
       plane={SEARCH}
       asked={asked}
       badge={({ type }) => <Badge>{type}</Badge>}
-      query={(database, held) => <QueryTab database={database} held={held} />}
+      query={(database, content) => <QueryTab database={database} content={content} />}
       snippetsFor={snippetsFor}
     />
   );
@@ -28,22 +28,22 @@ export default function SearchIndex({ id }: { readonly id: string }) {
 
 interface QueryTabProps {
   readonly database: SearchDatabase;
-  readonly held: Partial<Held>;
+  readonly content: Partial<IndexContent>;
 }
 
-function QueryTab({ database, held }: QueryTabProps) {
+function QueryTab({ database, content }: QueryTabProps) {
   const [query] = usePageQuery();
-  const index = usePartName(SEARCH, held);
+  const index = usePartName(SEARCH, content);
   const asking = askingOf(query);
   const isExplained = query.why === '1';
-  const isAsked = asking.query !== '' && held.parts !== undefined;
+  const isAsked = asking.query !== '' && content.parts !== undefined;
   const asked = useAsk(
     isAsked ? `query ${database.id} ${index} ${JSON.stringify(asking)} ${isExplained}` : undefined,
     (signal) => answerTo({ id: database.id, index, asking, isExplained }, signal),
   );
   return (
     <div class="stack">
-      <QueryForm key={queryText(query)} held={held} />
+      <QueryForm key={queryText(query)} content={content} />
       {isAsked ? (
         <Shown asked={asked} rows={5}>
           {({ found, tookMs, parts }) => (

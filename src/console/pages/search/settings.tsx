@@ -11,16 +11,16 @@ import { Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import { doing } from '../../parts/toast.js';
 import { PartActions } from './part-actions.js';
-import { bound, deleteIndex, type Held, type IndexPlane, type IndexRecord, shownPart } from './plane.js';
+import { bound, deleteIndex, type IndexContent, type IndexPlane, type IndexRecord, shownPart } from './plane.js';
 
 export interface SettingsProps {
   readonly plane: IndexPlane;
   readonly database: IndexRecord;
-  readonly held: Asked<Held>;
+  readonly content: Asked<IndexContent>;
   onChanged(): void;
 }
 
-export function IndexSettings({ plane, database, held, onChanged }: SettingsProps) {
+export function IndexSettings({ plane, database, content, onChanged }: SettingsProps) {
   const { route } = useLocation();
   const remove = async () => {
     if (await deleteIndex(plane, database)) route(plane.href);
@@ -28,7 +28,7 @@ export function IndexSettings({ plane, database, held, onChanged }: SettingsProp
   return (
     <div class="stack">
       <Rename plane={plane} database={database} onChanged={onChanged} />
-      <PartList plane={plane} database={database} held={held} />
+      <PartList plane={plane} database={database} content={content} />
       <Limits plane={plane} database={database} />
       <section class="card row between">
         <div>
@@ -41,12 +41,12 @@ export function IndexSettings({ plane, database, held, onChanged }: SettingsProp
   );
 }
 
-function PartList({ plane, database, held }: Omit<SettingsProps, 'onChanged'>) {
+function PartList({ plane, database, content }: Omit<SettingsProps, 'onChanged'>) {
   const title = plane.part === 'index' ? 'Indexes' : 'Namespaces';
   return (
     <div class="stack tight">
       <h2>{title}</h2>
-      <Shown asked={held}>
+      <Shown asked={content}>
         {({ parts }) => (
           <Table
             label={title}
@@ -70,7 +70,7 @@ function PartList({ plane, database, held }: Omit<SettingsProps, 'onChanged'>) {
               {
                 title: 'Actions',
                 cell: ({ name }) => (
-                  <PartActions plane={plane} database={database} part={name} onChanged={held.reload} />
+                  <PartActions plane={plane} database={database} part={name} onChanged={content.reload} />
                 ),
               },
             ]}
@@ -81,7 +81,7 @@ function PartList({ plane, database, held }: Omit<SettingsProps, 'onChanged'>) {
   );
 }
 
-function Rename({ plane, database, onChanged }: Omit<SettingsProps, 'held'>) {
+function Rename({ plane, database, onChanged }: Omit<SettingsProps, 'content'>) {
   const name = useSignal(database.name);
   const save = async (event: Event) => {
     event.preventDefault();

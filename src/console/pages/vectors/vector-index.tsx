@@ -8,11 +8,11 @@ import { Code } from '../../parts/code.js';
 import { Choice, SubmitButton, TextField } from '../../parts/field.js';
 import { duration } from '../../parts/format.js';
 import { Empty, Shown } from '../../parts/states.js';
+import { usePartName } from '../search/content.js';
 import { FilterHelp } from '../search/filter-help.js';
-import { usePartName } from '../search/held.js';
 import { IndexPage } from '../search/index-page.js';
 import { PartChoice } from '../search/part-choice.js';
-import { type Held, VECTORS, type VectorIndex } from '../search/plane.js';
+import { type IndexContent, VECTORS, type VectorIndex } from '../search/plane.js';
 import { ScoreBar, shownScore } from '../search/score-bar.js';
 import { kindOf } from './kind.js';
 import { type By, type FoundVector, vectorAnswer, vectorAskingOf } from './query-call.js';
@@ -25,7 +25,7 @@ export default function VectorIndexPage({ id }: { readonly id: string }) {
       plane={VECTORS}
       asked={asked}
       badge={(index) => <Badge>{kindOf(index)}</Badge>}
-      query={(index, held) => <VectorQuery index={index} held={held} />}
+      query={(index, content) => <VectorQuery index={index} content={content} />}
       snippetsFor={snippetsFor}
     />
   );
@@ -33,20 +33,20 @@ export default function VectorIndexPage({ id }: { readonly id: string }) {
 
 interface VectorQueryProps {
   readonly index: VectorIndex;
-  readonly held: Partial<Held>;
+  readonly content: Partial<IndexContent>;
 }
 
-function VectorQuery({ index, held }: VectorQueryProps) {
+function VectorQuery({ index, content }: VectorQueryProps) {
   const [query] = usePageQuery();
-  const namespace = usePartName(VECTORS, held);
+  const namespace = usePartName(VECTORS, content);
   const asking = vectorAskingOf(query, takesTexts(index));
-  const isAsked = asking.given !== '' && held.parts !== undefined;
+  const isAsked = asking.given !== '' && content.parts !== undefined;
   const asked = useAsk(isAsked ? `nearest ${index.id} ${namespace} ${JSON.stringify(asking)}` : undefined, (signal) =>
     vectorAnswer(index, namespace, asking, signal),
   );
   return (
     <div class="stack">
-      <QueryForm key={queryText(query)} index={index} held={held} />
+      <QueryForm key={queryText(query)} index={index} content={content} />
       {isAsked ? (
         <Shown asked={asked} rows={5}>
           {({ found, tookMs }) => (
@@ -80,7 +80,7 @@ const PLACEHOLDERS: Readonly<Record<By, string>> = {
 };
 
 /** Sent only on submit, because each query counts against the limits of the index. */
-function QueryForm({ index, held }: VectorQueryProps) {
+function QueryForm({ index, content }: VectorQueryProps) {
   const [query, set] = usePageQuery();
   const asking = vectorAskingOf(query, takesTexts(index));
   const by = useSignal<string>(asking.by);
@@ -95,7 +95,7 @@ function QueryForm({ index, held }: VectorQueryProps) {
   return (
     <form class="card stack" onSubmit={send}>
       <div class="search-line">
-        <PartChoice plane={VECTORS} held={held} />
+        <PartChoice plane={VECTORS} content={content} />
         <TextField label={LABELS[by.value as By]} value={given} placeholder={PLACEHOLDERS[by.value as By]} isRequired />
         <SubmitButton>Find</SubmitButton>
       </div>

@@ -31,7 +31,7 @@ export interface QueueBounds {
 /** A message with its id and its place in the dispatcher. */
 export const MESSAGE_MEMORY_BYTES = 264;
 /**
- * A resting message takes 96 bytes. It is counted higher because all may come due together, and the count should then
+ * A delayed message takes 96 bytes. It is counted higher because all may come due together, and the count should then
  * not jump.
  */
 export const DELAYED_MEMORY_BYTES = MESSAGE_MEMORY_BYTES / 2;

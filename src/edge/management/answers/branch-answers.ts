@@ -1,7 +1,7 @@
 /** Branches, their differences, and undone writes, as the management API shows them. */
 import { IsArray, IsBoolean, IsIn, IsInt, IsObject, IsOptional, IsString } from 'class-validator';
 import type { BranchDatabase } from '../../../domain/control/index.js';
-import type { BranchDifference, BranchSize, MergeOutcome, ShownKey, UndoOutcome } from '../../../ports/index.js';
+import type { BranchDifference, BranchSize, JsonKey, MergeOutcome, UndoOutcome } from '../../../ports/index.js';
 import { uuidOf } from '../../../protocol/index.js';
 import { ListOf } from '../../http/shapes.js';
 import type { ManagementCall } from '../management-call.js';
@@ -134,7 +134,7 @@ export function undoAnswer({ isDone, keys, conflicts, unknownWrites }: UndoOutco
   };
 }
 
-function keyAnswer(key: ShownKey): KeyAnswer {
+function keyAnswer(key: JsonKey): KeyAnswer {
   if (typeof key === 'string') return { key };
   return { key: Buffer.from(key.base64, 'base64').toString('utf8'), key_base64: key.base64 };
 }

@@ -18,7 +18,7 @@ import { labelOfEndpoint, messageFor, REPLAYED, sent } from './fan-out.js';
 
 const CURSOR = /^(\d{1,16})!(.+)$/;
 
-export interface AskedReplay {
+export interface ReplaySelection {
   readonly messageIds: readonly MessageId[] | undefined;
   readonly endpointId: string | undefined;
   readonly fromMs: number | undefined;
@@ -41,7 +41,7 @@ interface Page {
 }
 
 /** @throws Refused; errors of the gateway and of the read model */
-export async function replayed(call: QueueCall, known: KnownApplication, asked: AskedReplay) {
+export async function replayed(call: QueueCall, known: KnownApplication, asked: ReplaySelection) {
   const { messages, cursor } = await storedMessages(call, known, asked);
   const endpoints = new Map(known.endpoints.map((endpoint) => [endpoint.id, endpoint]));
   const items: PublishItem[] = [];
@@ -81,7 +81,7 @@ function endOfPart(items: readonly PublishItem[], at: number): number {
   return end;
 }
 
-async function storedMessages(call: QueueCall, known: KnownApplication, asked: AskedReplay): Promise<Page> {
+async function storedMessages(call: QueueCall, known: KnownApplication, asked: ReplaySelection): Promise<Page> {
   const { application } = known;
   const { messageIds, endpointId, fromMs } = asked;
   const [, until, rest] = CURSOR.exec(asked.cursor ?? '') ?? [];

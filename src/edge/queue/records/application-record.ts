@@ -7,7 +7,7 @@ import type {
   EventType,
 } from '../../../domain/queue/index.js';
 import { textOfHeader } from '../../../kernel/index.js';
-import { type LogEvent, MESSAGE_STATES, type ShownSecret } from '../../../ports/index.js';
+import { type LogEvent, MESSAGE_STATES, type SecretView } from '../../../ports/index.js';
 import {
   FLAG,
   INSTANT,
@@ -59,7 +59,7 @@ export function endpointRecord(endpoint: ApplicationEndpoint, breaker: BreakerVi
   };
 }
 
-export function secretRecord({ createdAtMs, expiresAtMs }: EndpointSecret, { version, key }: ShownSecret) {
+export function secretRecord({ createdAtMs, expiresAtMs }: EndpointSecret, { version, key }: SecretView) {
   return { version, key, createdAt: createdAtMs, expiresAt: expiresAtMs };
 }
 

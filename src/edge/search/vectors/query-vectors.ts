@@ -7,12 +7,12 @@ import { invalid, RefusedRequest } from '../../http/refused.js';
 import { DONE } from '../schemas.js';
 import { shownHit } from './shown-vectors.js';
 import {
+  type IncludedParts,
   idleIn,
   membersIn,
   queryModeIn,
   queryOptionsIn,
   queryTextIn,
-  type ShownParts,
   textIn,
   unfit,
   type VectorParts,
@@ -31,14 +31,14 @@ import {
   RESUMABLE_DATA_BODY,
 } from './vector-schemas.js';
 
-/** A query as it was asked, with the parts of its results. */
-interface Asked {
+/** A query, with the parts of its results. */
+interface QueryWithParts {
   readonly query: VectorQuery;
-  readonly shown: ShownParts;
+  readonly shown: IncludedParts;
 }
 
 type Members = Readonly<Record<string, unknown>>;
-type Read = (call: VectorCall, members: Members) => Asked | Promise<Asked>;
+type Read = (call: VectorCall, members: Members) => QueryWithParts | Promise<QueryWithParts>;
 
 const ANSWER = json({ oneOf: [FOUND_VECTORS, { type: 'array', items: FOUND_VECTORS }] });
 const RESUMABLE_ANSWER = json(record({ uuid: TEXT, scores: FOUND_VECTORS }));
@@ -126,7 +126,7 @@ async function answered(call: VectorCall, read: Read): Promise<void> {
   const bodies = Array.isArray(call.json) ? call.json : [call.json];
   if (bodies.length > MAX_BATCH_QUERIES) throw invalid(`at most ${MAX_BATCH_QUERIES} queries in one request`);
   if (bodies.length === 0) throw invalid('at least one query is needed');
-  const asked: Asked[] = [];
+  const asked: QueryWithParts[] = [];
   for (const body of bodies) asked.push(await read(call, membersIn(body, 'a query')));
   await charge(call, asked.length);
   const lists: string[] = [];
@@ -180,20 +180,20 @@ function mostResultsOf({ grant }: VectorCall): number {
   return Math.min(MAX_TOP_K, grant.limits.maxReadsPerRequest);
 }
 
-function vectorQueryIn(call: VectorCall, members: Members): Asked {
+function vectorQueryIn(call: VectorCall, members: Members): QueryWithParts {
   const parts = vectorsIn(members, call.shape, '');
   if (parts.dense === undefined && parts.sparse === undefined) {
     throw unfit(call.shape.kind === 'SPARSE' ? 'sparseVector is required' : 'vector is required');
   }
-  return askedOf(call, members, parts);
+  return queryWithPartsIn(call, members, parts);
 }
 
-async function textQueryIn(call: VectorCall, members: Members): Promise<Asked> {
+async function textQueryIn(call: VectorCall, members: Members): Promise<QueryWithParts> {
   const parts = await call.texts.ofQuery(call.shape, queryTextIn(members), queryModeIn(members));
-  return askedOf(call, members, parts);
+  return queryWithPartsIn(call, members, parts);
 }
 
-function askedOf(call: VectorCall, members: Members, { dense, sparse }: VectorParts): Asked {
+function queryWithPartsIn(call: VectorCall, members: Members, { dense, sparse }: VectorParts): QueryWithParts {
   const { shown, ...options } = queryOptionsIn(members, mostResultsOf(call));
   const query = {
     ...options,
@@ -208,7 +208,7 @@ async function shownHits(
   call: VectorCall,
   name: string,
   hits: readonly RankedPlace[],
-  parts: ShownParts,
+  parts: IncludedParts,
 ): Promise<string> {
   const needsStored = parts.vectors || parts.metadata || parts.data;
   if (!needsStored) return call.listText(hits, (hit) => shownHit(hit, undefined, parts), SLICE_HITS);
@@ -241,7 +241,7 @@ function unknownQuery(uuid: string): RefusedRequest {
 interface ResumableState {
   readonly name: string;
   readonly query: VectorQuery;
-  readonly shown: ShownParts;
+  readonly shown: IncludedParts;
   readonly idleMs: number;
 }
 

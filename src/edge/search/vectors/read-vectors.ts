@@ -5,12 +5,12 @@ import { record, TEXT } from '../../http/openapi/parts.js';
 import { invalid } from '../../http/refused.js';
 import { DEFAULT_RANGE_LIMIT, MAX_RANGE_LIMIT } from '../endpoint-limits.js';
 import { shownVector } from './shown-vectors.js';
-import { idsIn, membersIn, type ShownParts, shownPartsIn, textIn, unfit, wholeIn } from './vector-bodies.js';
+import { type IncludedParts, idsIn, includedPartsIn, membersIn, textIn, unfit, wholeIn } from './vector-bodies.js';
 import { type VectorCall, vectorRoute } from './vector-call.js';
 import { FOUND_VECTOR, FOUND_VECTORS, VECTOR_FETCH_BODY, VECTOR_RANGE_BODY } from './vector-schemas.js';
 import type { FoundVector } from './vector-store.js';
 
-const ALL_PARTS: ShownParts = { vectors: true, metadata: false, data: false };
+const ALL_PARTS: IncludedParts = { vectors: true, metadata: false, data: false };
 /** Vectors written in one slice. */
 const SLICE_VECTORS = 5;
 const CURSOR = /^\d{1,15}$/;
@@ -29,7 +29,7 @@ export const FETCH_VECTORS = vectorRoute('POST /vector/:id/fetch/*namespace', {
     const prefix = textIn(body, 'prefix', MAX_DOCUMENT_ID_CHARACTERS) || undefined;
     if (ids !== undefined && prefix !== undefined) throw unfit('Only one of ids or prefix must be provided.');
     if (ids === undefined && prefix === undefined) throw unfit('ids or prefix must be provided.');
-    const parts = shownPartsIn(body);
+    const parts = includedPartsIn(body);
     endpoint.allowance.mayTransfer(grant);
     const found =
       ids === undefined
@@ -52,7 +52,7 @@ export const RANGE_VECTORS = vectorRoute('POST /vector/:id/range/*namespace', {
     const body = Array.isArray(call.json) && call.json.length === 0 ? {} : membersIn(call.json, 'the body');
     const limit = wholeIn(body, 'limit', 1, MAX_RANGE_LIMIT) ?? DEFAULT_RANGE_LIMIT;
     const prefix = textIn(body, 'prefix', MAX_DOCUMENT_ID_CHARACTERS) ?? '';
-    const parts = shownPartsIn(body);
+    const parts = includedPartsIn(body);
     endpoint.allowance.mayTransfer(grant);
     const { vectors, next } = await call.vectors.pageAfter(name, cursorIn(body), prefix, limit);
     const nextCursor = JSON.stringify(next === undefined ? '' : String(next));
@@ -74,7 +74,7 @@ export const RANDOM_VECTOR = vectorRoute('GET /vector/:id/random/*namespace', {
   },
 });
 
-function listOf(call: VectorCall, found: readonly (FoundVector | undefined)[], parts: ShownParts): Promise<string> {
+function listOf(call: VectorCall, found: readonly (FoundVector | undefined)[], parts: IncludedParts): Promise<string> {
   return call.listText(found, (vector) => (vector === undefined ? null : shownVector(vector, parts)), SLICE_VECTORS);
 }
 

@@ -128,14 +128,14 @@ export function dataIn(members: Members, prefix: string): string | undefined {
 }
 
 /** The parts of a vector that an answer shows. */
-export interface ShownParts {
+export interface IncludedParts {
   readonly vectors: boolean;
   readonly metadata: boolean;
   readonly data: boolean;
 }
 
 /** @throws Refused 400 */
-export function shownPartsIn(members: Members): ShownParts {
+export function includedPartsIn(members: Members): IncludedParts {
   return {
     vectors: flagIn(members, 'includeVectors'),
     metadata: flagIn(members, 'includeMetadata'),
@@ -180,7 +180,7 @@ export interface QueryOptions {
   readonly filter: string;
   readonly weighsByRarity: boolean;
   readonly fusion: Fusion;
-  readonly shown: ShownParts;
+  readonly shown: IncludedParts;
 }
 
 const DEFAULT_TOP_K = 10;
@@ -192,7 +192,7 @@ export function queryOptionsIn(members: Members, mostResults: number): QueryOpti
     filter: filterIn(members),
     weighsByRarity: wordIn(members, 'weightingStrategy', ['IDF']) !== undefined,
     fusion: wordIn(members, 'fusionAlgorithm', FUSIONS) ?? 'RRF',
-    shown: shownPartsIn(members),
+    shown: includedPartsIn(members),
   };
 }
 

@@ -6,7 +6,7 @@ import { NodeTimers, PromMetrics, SystemClock } from '../../../../src/adapters/n
 import type { HttpRequest, HttpResponse } from '../../../../src/edge/http/exchange.js';
 import { createEndpointServer, type EndpointServer } from '../../../../src/edge/http/index.js';
 import { foundRoute } from '../../../../src/edge/http/request-metrics.js';
-import { DEFAULT_KV_FACE_LIMITS } from '../../../../src/edge/kv/kv-limits.js';
+import { DEFAULT_KV_ENDPOINT_LIMITS } from '../../../../src/edge/kv/kv-limits.js';
 import { eventually } from '../../../support/eventually.js';
 
 const REFUSAL = { status: 405, text: 'no' };
@@ -25,7 +25,7 @@ for (const takesPlain of [true, false]) {
         response.writeHead(201, { 'Content-Length': 2 });
         response.end('ok');
       };
-      const parts = { name: 'kv', metrics, limits: DEFAULT_KV_FACE_LIMITS, clock: new SystemClock() };
+      const parts = { name: 'kv', metrics, limits: DEFAULT_KV_ENDPOINT_LIMITS, clock: new SystemClock() };
       server = createEndpointServer(
         { ...parts, timers: new NodeTimers() },
         {

@@ -54,7 +54,7 @@ function factsOf(database: DatabaseView): Rows {
     ['Allowed addresses', allowed.length === 0 ? 'all' : allowed.join(', ')],
     [
       'TLS',
-      location.protocol === 'https:' ? 'on, for all faces' : 'off on this server: this page came without it, too',
+      location.protocol === 'https:' ? 'on, at all endpoints' : 'off on this server: this page came without it, too',
     ],
   ];
 }

@@ -100,7 +100,7 @@ function callFunction(isReadOnly: boolean): Handler {
     const { callback, name, flags } = called;
     // Over REST, FCALL_RO also runs a function without `no-writes`, as the documented API does; it fails at the first
     // write.
-    if (isReadOnly && !flags.has('no-writes') && context.face === 'resp') throw WRITE_FLAG;
+    if (isReadOnly && !flags.has('no-writes') && context.endpoint === 'resp') throw WRITE_FLAG;
     const host = scriptHost(libraries);
     const furniture = host.furniture(context);
     return runCompiled(context, { callback, label: name, flags, hasShebang: true }, keys, isReadOnly, () => {

@@ -75,7 +75,7 @@ export function rename(onlyIfFree: boolean): Handler {
 
 /** COPY source destination [DB 0] [REPLACE] → 1, or 0 if the source is missing or the destination exists. */
 export const copy: SlicedHandler = function* (context) {
-  const { args, keyspace, effects, face } = context;
+  const { args, keyspace, effects, endpoint } = context;
   const source = args.bytes(1);
   const target = args.bytes(2);
   let replaces = false;
@@ -90,7 +90,7 @@ export const copy: SlicedHandler = function* (context) {
     } else throw ERRORS.syntax;
   }
   if (source === target) {
-    if (face === 'resp') throw sameObjects;
+    if (endpoint === 'resp') throw sameObjects;
     return 0;
   }
   const value = keyspace.fetch(source);

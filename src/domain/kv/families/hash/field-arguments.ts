@@ -34,7 +34,7 @@ export function readFixedFields({ args }: CommandContext, at: number): readonly 
  * ErrorReply
  */
 export function readFieldInstant(context: CommandContext, index: number, unit: ExpiryUnit, name: string): number {
-  if (context.face === 'rest') return readInstant(context, index, unit, name);
+  if (context.endpoint === 'rest') return readInstant(context, index, unit, name);
   const value = context.args.int64(index);
   if (value < 0n) throw negativeTime;
   const base = BigInt(unit.isAbsolute ? 0 : context.nowMs);
@@ -98,7 +98,7 @@ export function readFreeArguments(context: CommandContext, from: number, grammar
       if (i >= args.length) throw timeMissing;
       const index = i;
       read.readExpiry = () => readFieldInstant(context, index, unit, grammar.name);
-      if (context.face === 'resp') read.readExpiry();
+      if (context.endpoint === 'resp') read.readExpiry();
     } else if (group === 'expiry') {
       // As in Redis, two different words of this group do not conflict; one of them belongs to the other command.
       if (read.expiryWord === option || read.readExpiry !== undefined) throw grammar.onSecondExpiry;

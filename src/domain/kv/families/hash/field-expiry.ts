@@ -46,7 +46,7 @@ export function expireFields(name: string, unit: ExpiryUnit): SlicedHandler {
     const key = args.bytes(1);
     const hash = hashToChange(context, key);
     // Redis validates the time first, even if the key is missing.
-    if (context.face === 'resp') readFieldInstant(context, 2, unit, name);
+    if (context.endpoint === 'resp') readFieldInstant(context, 2, unit, name);
     const { condition, first, words } = readFreeArguments(context, 3, grammar);
     const fields = args.words.slice(first, first + words);
     if (hash === undefined) return yield* mapped(fields, () => NO_FIELD);

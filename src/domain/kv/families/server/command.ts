@@ -33,7 +33,7 @@ function topNames(commands: CommandLookup): string[] {
 }
 
 /** COMMAND → all commands as in COMMAND INFO; over REST an empty list, as documented. */
-export const command: Handler = ({ face, commands }) => (face === 'rest' ? [] : describeAll(commands));
+export const command: Handler = ({ endpoint, commands }) => (endpoint === 'rest' ? [] : describeAll(commands));
 
 /** COMMAND COUNT → the number of commands. */
 export const commandCount: Handler = ({ commands }) => topNames(commands).length;

@@ -30,19 +30,19 @@ const ON_REQUEST = new Set(['commandstats', 'latencystats']);
 
 /** INFO [section …]. An unknown section gives only its heading over REST; over RESP it is omitted, as in Redis. */
 export const info: Handler = (context) => {
-  const { args, face } = context;
+  const { args, endpoint } = context;
   const wanted = args.from(1).map(asciiLowerCase);
   const isAll = wanted.includes('all') || wanted.includes('everything');
   const isDefault = wanted.length === 0 || wanted.includes('default');
   const names = SECTIONS.filter(
-    (name) => isAll || wanted.includes(name) || (isDefault && (face === 'rest' || !ON_REQUEST.has(name))),
+    (name) => isAll || wanted.includes(name) || (isDefault && (endpoint === 'rest' || !ON_REQUEST.has(name))),
   );
-  if (face === 'rest') {
+  if (endpoint === 'rest') {
     for (const word of wanted) if (!SECTIONS.includes(word) && !isAllWord(word)) names.push(word);
   }
   const given = context.server.info();
   const text = [...new Set(names)].map((name) => section(name, fieldsOf(context, name, given.get(name)))).join('\r\n');
-  return face === 'rest' ? text : (new VerbatimReply(text) as Reply);
+  return endpoint === 'rest' ? text : (new VerbatimReply(text) as Reply);
 };
 
 function isAllWord(word: string): boolean {

@@ -113,7 +113,7 @@ const slowNote: Handler = ({ args, statistics, settings, nowMs }) => {
 
 /** In the internal command table only (commands.ts). */
 export const SLOW_NOTES: readonly CommandSpec[] = family('server', [
-  row(SLOW_NOTE, -5, '', 'Notes a slow command that a face has run itself.', {
+  row(SLOW_NOTE, -5, '', 'Notes a slow command that an endpoint has run itself.', {
     flags: ['admin', 'noscript', 'skip-monitor', 'skip-slowlog'],
     keys: NO_KEYS,
     handler: slowNote,

@@ -92,7 +92,7 @@ function* entriesOf(context: CommandContext, words: ReadWords): Generator<void, 
     if (pace.isDue()) yield;
     sources.push(sourceOf(context, words, key, index));
   }
-  if (context.face === 'rest') for (const source of sources) requireBacklog(source, words);
+  if (context.endpoint === 'rest') for (const source of sources) requireBacklog(source, words);
   const items: Reply[] = [];
   for (const source of sources) {
     if (words.budget.isSpent) break;
@@ -152,7 +152,7 @@ function* deliver(context: CommandContext, source: Source, words: ReadWords): Ge
   const { key, stream, group } = source;
   const before = stream.bytes;
   // As in the documented service, a NOACK read creates no consumer.
-  const isAnonymous = words.noAck && context.face === 'rest' && group.consumer(words.consumer) === undefined;
+  const isAnonymous = words.noAck && context.endpoint === 'rest' && group.consumer(words.consumer) === undefined;
   const consumer =
     isAnonymous && words.claimMs === undefined ? undefined : consumerOf(context, key, group, words.consumer);
   consumer?.seen(nowMs);
@@ -194,7 +194,7 @@ function* again(context: CommandContext, source: Source, words: ReadWords): Gene
   const before = stream.bytes;
   const known = group.consumer(words.consumer);
   const consumer: Consumer | undefined =
-    known ?? (words.noAck && context.face === 'rest' ? undefined : consumerOf(context, key, group, words.consumer));
+    known ?? (words.noAck && context.endpoint === 'rest' ? undefined : consumerOf(context, key, group, words.consumer));
   consumer?.seen(nowMs);
   const entries: Reply[] = [];
   let changes = known === undefined && consumer !== undefined;

@@ -149,9 +149,9 @@ export function keysOfRead(from: number): (words: readonly ByteString[]) => read
   };
 }
 
-function readTimeout({ face, isNested }: CommandContext, word: ByteString): number {
+function readTimeout({ endpoint, isNested }: CommandContext, word: ByteString): number {
   // BLOCK is allowed in a script, which never waits.
-  if (face === 'rest' && !isNested) throw blockOverRest;
+  if (endpoint === 'rest' && !isNested) throw blockOverRest;
   const timeoutMs = parseInt64(word);
   if (timeoutMs === undefined) throw badTimeout;
   if (timeoutMs < 0) throw ERRORS.negativeTimeout;

@@ -174,17 +174,17 @@ function trimCandidates(context: CommandContext, stream: Stream, trim: Trim): St
 }
 
 /** Over REST `~` is almost exact, as in the documented service. */
-function isByBlocks({ face }: CommandContext, { isApproximate }: Trim): boolean {
-  return isApproximate && face === 'resp';
+function isByBlocks({ endpoint }: CommandContext, { isApproximate }: Trim): boolean {
+  return isApproximate && endpoint === 'resp';
 }
 
 function isEnough(stream: Stream, trim: Trim): boolean {
   return trim.kind === 'MAXLEN' ? stream.size <= trim.maxLength : stream.firstId >= trim.minId;
 }
 
-function limitOf({ face, settings }: CommandContext, { isApproximate, limit }: Trim): number {
+function limitOf({ endpoint, settings }: CommandContext, { isApproximate, limit }: Trim): number {
   if (limit !== undefined) return limit === 0 ? Number.POSITIVE_INFINITY : limit;
-  if (!isApproximate || face === 'rest') return Number.POSITIVE_INFINITY;
+  if (!isApproximate || endpoint === 'rest') return Number.POSITIVE_INFINITY;
   const blocks = BLOCKS_AT_ONCE * settings.number('stream-node-max-entries');
   return blocks <= 0 ? FALLBACK_LIMIT : Math.min(blocks, MAX_DEFAULT_LIMIT);
 }

@@ -25,7 +25,7 @@ export interface CuckooSettings {
   readonly expansion: number;
 }
 
-interface Place {
+interface ItemHashes {
   readonly print: number;
   readonly first: number;
   readonly second: number;
@@ -185,13 +185,13 @@ export class CuckooFilter extends Sketch {
     });
   }
 
-  #bucketsFor(table: Buffer, { first, second }: Place): readonly [number, number] {
+  #bucketsFor(table: Buffer, { first, second }: ItemHashes): readonly [number, number] {
     const { bucketSize } = this.settings;
     const mask = this.bucketsOf(table) - 1;
     return [((first & mask) >>> 0) * bucketSize, ((second & mask) >>> 0) * bucketSize];
   }
 
-  #slotWith(table: Buffer, place: Place, print: number): number | undefined {
+  #slotWith(table: Buffer, place: ItemHashes, print: number): number | undefined {
     const [first, second] = this.#bucketsFor(table, place);
     return this.#firstOf(table, first, print) ?? this.#firstOf(table, second, print);
   }
@@ -201,7 +201,7 @@ export class CuckooFilter extends Sketch {
     return undefined;
   }
 
-  #putInto(table: Buffer, place: Place): boolean {
+  #putInto(table: Buffer, place: ItemHashes): boolean {
     const slot = this.#slotWith(table, place, FREE);
     if (slot === undefined) return false;
     this.#set(table, slot, place.print);
@@ -210,7 +210,7 @@ export class CuckooFilter extends Sketch {
   }
 
   /** Moves fingerprints to their other buckets until one is free; moves all back if none is. */
-  #makeRoom(table: Buffer, place: Place): boolean {
+  #makeRoom(table: Buffer, place: ItemHashes): boolean {
     const { bucketSize, maxIterations } = this.settings;
     const mask = this.bucketsOf(table) - 1;
     const moves: number[] = [];
@@ -258,7 +258,7 @@ export class CuckooFilter extends Sketch {
 }
 
 /** Fingerprints are from 1 to 255; a bucket depends on the low 32 bits of a hash alone. */
-function placeOf({ high, low }: Hash64): Place {
+function placeOf({ high, low }: Hash64): ItemHashes {
   const print = (((high % 255) + (low % 255)) % 255) + 1;
   return { print, first: low, second: otherBucket(print, low) };
 }

@@ -153,8 +153,8 @@ class Table {
     let at = Math.floor((high / 0x1_0000_0000) * count) * 2;
     for (;;) {
       const there = places[at] as number;
-      const beside = places[at + 1] as number;
-      if ((there === high && beside === low) || (there === 0 && beside === 0)) return at;
+      const lowThere = places[at + 1] as number;
+      if ((there === high && lowThere === low) || (there === 0 && lowThere === 0)) return at;
       at += 2;
       if (at === places.length) at = 0;
     }

@@ -3,7 +3,7 @@
  * times and about 12 in the index of ids, instead of 264 as an object. A message becomes an object when it is due or
  * an event changes it.
  *
- *  RST1 a resting message was never attempted: the fields that an attempt sets are not stored here
+ *  RST1 a delayed message was never attempted: the fields that an attempt sets are not stored here
  *  RST2 reads return a copy; only a woken message may be changed
  */
 import { assert, type MessageId } from '../../../../kernel/index.js';
@@ -56,7 +56,7 @@ export class DelayedMessageStore {
     return this.#records.size;
   }
 
-  /** The due time of the first resting message. */
+  /** The due time of the first delayed message. */
   get nextDueAtMs(): number | undefined {
     return this.#order.length === 0 ? undefined : this.#dueOf(this.#order.at(0));
   }

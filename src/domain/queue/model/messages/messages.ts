@@ -37,17 +37,17 @@ export class Messages {
     return this.size - (this.#delivered.length - this.#deliveredFrom);
   }
 
-  /** The number of resting messages at `nowMs`. For a time before the last wake-up, woken messages count as resting. */
+  /** The number of delayed messages at `nowMs`. For a time before the last wake-up, woken messages count as delayed. */
   delayedCount(nowMs: number): number {
     return this.#delayed.size + (nowMs < this.#wokenUpToMs ? this.#wokenCount : 0);
   }
 
-  /** For reading only: of a resting message this is a copy. */
+  /** For reading only: of a delayed message this is a copy. */
   get(id: MessageId): Message | undefined {
     return this.#byId.get(id) ?? this.#delayed.look(id);
   }
 
-  /** The due time of a resting message. */
+  /** The due time of a delayed message. */
   restsUntilMs(id: MessageId): number | undefined {
     return this.#delayed.dueAtMs(id);
   }
@@ -77,12 +77,12 @@ export class Messages {
     return isAwake;
   }
 
-  /** The due time of the first resting message. */
+  /** The due time of the first delayed message. */
   get nextDueAtMs(): number | undefined {
     return this.#delayed.nextDueAtMs;
   }
 
-  /** Wakes the first resting message that is due. */
+  /** Wakes the first delayed message that is due. */
   wakeDue(nowMs: number): Message | undefined {
     const message = this.#delayed.wakeDue(nowMs);
     if (message === undefined) return undefined;
@@ -129,7 +129,7 @@ export class Messages {
     return gone;
   }
 
-  /** Resting messages first: one that wakes during the iteration is then seen among the others. */
+  /** Delayed messages first: one that wakes during the iteration is then seen among the others. */
   *all(): IterableIterator<Message> {
     yield* this.#delayed.all();
     yield* this.awake();

@@ -24,7 +24,7 @@ export interface RunHolds {
   dropEnvelope(shared: SharedEnvelope): void;
   /** @param envelope of a held `SharedEnvelope` */
   dropEnvelopeOf(envelope: Envelope): void;
-  /** The time until a resting message is due; 0: the message does not rest. */
+  /** The time until a delayed message is due; 0: the message is not delayed. */
   restsForMs(message: MessageId): number;
   /** The body will not be sent for a long time. */
   restBody(body: BodyRef): void;

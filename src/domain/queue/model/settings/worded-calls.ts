@@ -25,7 +25,7 @@ import { OPTION_NAMES } from './setting-options.js';
 import type { ParsedSettings, SettingsContext } from './settings-reader.js';
 import { codingProblem, RUN_CONTROL, TRIGGER_MARK, triggerHeaders, withoutCodings } from './trigger-headers.js';
 
-export interface AskedTerms {
+export interface CallTerms {
   readonly account: AccountTerms;
   readonly nowMs: number;
   readonly random: Random;
@@ -35,7 +35,7 @@ export interface AskedTerms {
   refusalOf(url: string): string | undefined;
 }
 
-export type AskedCall =
+export type ParsedCall =
   /** `id`: of the message, run or schedule; for an event, of the first result. */
   | { readonly isOk: true; readonly call: OutboxCall; readonly id: string }
   | { readonly isOk: false; readonly message: string };
@@ -58,7 +58,7 @@ const OF_THE_BODY: ReadonlySet<string> = new Set(['content-type', 'content-encod
 /** The publisher's address: a command of a database has none that is stored. */
 const NO_ADDRESS = '';
 
-const CALLS: Readonly<Record<Kind, (words: Words, terms: AskedTerms) => { call: OutboxCall; id: string }>> = {
+const CALLS: Readonly<Record<Kind, (words: Words, terms: CallTerms) => { call: OutboxCall; id: string }>> = {
   publish,
   trigger,
   schedule,
@@ -66,7 +66,7 @@ const CALLS: Readonly<Record<Kind, (words: Words, terms: AskedTerms) => { call: 
 };
 
 /** @param words after the command's name */
-export function askedCall(kind: Kind, words: readonly ByteString[], terms: AskedTerms): AskedCall {
+export function askedCall(kind: Kind, words: readonly ByteString[], terms: CallTerms): ParsedCall {
   try {
     if (terms.account.state === 'passive') throw new Refusal('the account is suspended');
     const { call, id } = CALLS[kind](wordsOf(words, terms), terms);
@@ -84,7 +84,7 @@ interface Words {
   readonly queueName: string | undefined;
 }
 
-function wordsOf([target = '', content = '', ...options]: readonly ByteString[], { account }: AskedTerms): Words {
+function wordsOf([target = '', content = '', ...options]: readonly ByteString[], { account }: CallTerms): Words {
   const { maxMessageBytes } = account.limits;
   if (content.length > maxMessageBytes) {
     throw new Refusal(`body is too large, current limit: ${maxMessageBytes} bytes`);
@@ -118,7 +118,7 @@ function headerName(given: ByteString): string {
   return name.startsWith(CONFIGURATION) || OF_THE_BODY.has(name) ? name : `${CONFIGURATION}forward-${name}`;
 }
 
-function publish(words: Words, terms: AskedTerms): { call: OutboxCall; id: string } {
+function publish(words: Words, terms: CallTerms): { call: OutboxCall; id: string } {
   const { headers, queueName, target, body } = words;
   refuseRuns(headers);
   if (queueName !== undefined) refuse(nameProblem('queue name', queueName));
@@ -140,7 +140,7 @@ function publish(words: Words, terms: AskedTerms): { call: OutboxCall; id: strin
   return { call: { kind: 'publish', item }, id: item.id };
 }
 
-function trigger({ headers: given, queueName, target, body }: Words, terms: AskedTerms) {
+function trigger({ headers: given, queueName, target, body }: Words, terms: CallTerms) {
   if (queueName !== undefined) throw new Refusal('a run has no queue');
   const destination = destinationOf(target);
   if (destination.kind === 'group') throw new Refusal('the destination of a workflow must be a url, not a url group');
@@ -164,7 +164,7 @@ function trigger({ headers: given, queueName, target, body }: Words, terms: Aske
   return { call: { kind: 'publish', item } as const, id: runId };
 }
 
-function schedule({ headers, queueName, target, body }: Words, terms: AskedTerms): { call: OutboxCall; id: string } {
+function schedule({ headers, queueName, target, body }: Words, terms: CallTerms): { call: OutboxCall; id: string } {
   refuseRuns(headers);
   const destination = destinationOf(target);
   const given: HeaderList =
@@ -188,7 +188,7 @@ function schedule({ headers, queueName, target, body }: Words, terms: AskedTerms
 }
 
 /** As in the path of `/v2/notify`: if the first of several segments is the id of a run, the rest is the event id. */
-function notify({ headers, queueName, target, body }: Words, terms: AskedTerms): { call: OutboxCall; id: string } {
+function notify({ headers, queueName, target, body }: Words, terms: CallTerms): { call: OutboxCall; id: string } {
   if (headers.length > 0 || queueName !== undefined) throw new Refusal('an event has no options');
   const slash = target.indexOf('/');
   const isEventAlone = slash < 0 || (slash === target.length - 1 && !target.startsWith('wfr_'));
@@ -217,7 +217,7 @@ function destinationOf(text: string): NamedDestination {
 
 function settingsOf(
   headers: HeaderList,
-  { account, nowMs, formatLevel, refusalOf }: AskedTerms,
+  { account, nowMs, formatLevel, refusalOf }: CallTerms,
   how: Pick<SettingsContext, 'of' | 'isOfRun' | 'refuses'>,
 ): ParsedSettings {
   const outcome = parseSettings(
@@ -242,14 +242,14 @@ function checkedDestination(
   destination: NamedDestination,
   settings: DeliverySettings,
   headers: HeaderList,
-  { refusalOf }: AskedTerms,
+  { refusalOf }: CallTerms,
 ): PublishDestination {
   if (destination.kind === 'group') return { kind: 'group', name: destination.name, raw: { headers, query: [] } };
   refuseForbidden('destination', destination.url, refusalOf);
   return { kind: 'url', url: destination.url, settings };
 }
 
-function refuseForbidden(role: string, url: string, refusalOf: AskedTerms['refusalOf']): void {
+function refuseForbidden(role: string, url: string, refusalOf: CallTerms['refusalOf']): void {
   const reason = refusalOf(url);
   if (reason !== undefined) throw new Refusal(`invalid ${role} url: ${reason}`);
 }

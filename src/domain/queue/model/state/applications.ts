@@ -4,13 +4,13 @@ import type { Application, ApplicationEndpoint, EventType } from '../application
 import type { QueueEventOf } from '../events.js';
 import { applicationBytes, applicationEndpointBytes, applicationMemoryBytes, eventTypeBytes } from '../held.js';
 
-interface Held {
+interface ApplicationWithEndpoints {
   readonly application: Application;
   readonly endpoints: Map<string, ApplicationEndpoint>;
 }
 
 export class Applications {
-  readonly #byId = new Map<string, Held>();
+  readonly #byId = new Map<string, ApplicationWithEndpoints>();
   readonly #idByUid = new Map<string, string>();
   readonly #eventTypes = new Map<string, EventType>();
   #bytes = 0;

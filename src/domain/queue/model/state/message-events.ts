@@ -39,7 +39,7 @@ export function cancelRequested({ id }: { readonly id: MessageId }, parts: Accou
   const message = parts.messages.pending(id);
   if (message.isCancelRequested) return;
   message.isCancelRequested = true;
-  // A resting message is not in any list of the dispatcher yet.
+  // A delayed message is not in any list of the dispatcher yet.
   if (message.status === WAITING && message.waitsIn === undefined) parts.dispatch?.waits(message);
   const queue = parts.queueOf(message.shared.envelope);
   if (queue !== undefined) queue.lag -= 1;

@@ -2,11 +2,11 @@
 import type { AccountId } from '../../kernel/index.js';
 import { isPersons, personOf } from './people.js';
 import type { Account } from './records.js';
-import { BUILT_IN_ROLES, type HeldRole, isBuiltInRole, type RoleLookup } from './rights.js';
+import { type AssignedRole, BUILT_IN_ROLES, isBuiltInRole, type RoleLookup } from './rights.js';
 import type { ControlState } from './state.js';
 
 /** The roles of a person in the account: as owner or member, by assignments, and by groups of a provider. */
-export function rolesIn(account: Account, email: string, { providerPeople, roles }: ControlState): HeldRole[] {
+export function rolesIn(account: Account, email: string, { providerPeople, roles }: ControlState): AssignedRole[] {
   const { id, team } = account;
   const isOwner = team === undefined && isPersons(account) && personOf(account) === email;
   const member = isOwner ? 'owner' : team?.members.find((each) => each.email === email)?.role;
