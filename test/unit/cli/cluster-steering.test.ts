@@ -124,6 +124,9 @@ describe('the tables of millrace cluster', () => {
             isClockInDoubt: true,
             startedAtMs: nowMs,
             readsFormat: 2,
+            host: 'machine-1',
+            pid: 71,
+            worker: 2,
           }),
         ],
         shards: [
@@ -139,7 +142,14 @@ describe('the tables of millrace cluster', () => {
     );
     expect(text).to.match(/^cluster C: alarms: 1\n {2}without an owner: KV_1\n/);
     expect(text).to.contain('\nformat level 1; all processes read 2: millrace cluster upgrade\n');
-    for (const part of [/ready, drained/, /7 ms, in doubt/, /replaying 33 %/, /KV_1 +none/, /cannot store +2 +NOT/]) {
+    for (const part of [
+      /machine-1:71, worker 2/,
+      /ready, drained/,
+      /7 ms, in doubt/,
+      /replaying 33 %/,
+      /KV_1 +none/,
+      /cannot store +2 +NOT/,
+    ]) {
       expect(text).to.match(part);
     }
     expect(text).to.contain('node-a is drained: ann@desk, 3 min ago\nKV_1 is placed at node-a: ann@desk, 3 min ago\n');
