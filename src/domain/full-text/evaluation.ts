@@ -23,6 +23,7 @@ import {
   withAdded,
 } from './matches.js';
 import { eachPhrase } from './phrase-matching.js';
+import { BestMatches, bestOf, type RankedDocument } from './result-order.js';
 import { type CorpusStatistics, OwnStatistics } from './statistics.js';
 import type { Nearness, NearTerm } from './term-tree.js';
 import { type IndexTerm, TextField, type TextTerm } from './text-field.js';
@@ -62,10 +63,29 @@ export class FilterEvaluation {
     return boosted(yield* this.#ofBoolean(filter), filter.boost);
   }
 
+  /** The best documents. Those that match words only are not listed: most have a worse score than the best so far. */
+  *best(filter: DocumentFilter, most: number): Steps<RankedDocument[]> {
+    const words = this.#onlyWords(filter);
+    if (words === undefined) return yield* bestOf(yield* this.matches(filter), most);
+    const best = new BestMatches(most);
+    const all = this.#allWords(words);
+    if (all !== undefined) yield* all.addTo(best);
+    return best.documents;
+  }
+
+  /** The words, if a document matches by having all of them. */
+  #onlyWords(filter: DocumentFilter): readonly WantedWord[] | undefined {
+    if (filter.kind !== 'boolean' || filter.must.length < 2 || filter.boost !== 1) return undefined;
+    const { must, any, should, mustNot } = filter;
+    if (any.length > 0 || should.length > 0 || mustNot.length > 0) return undefined;
+    const words = this.#wordsIn(must);
+    return words.length < must.length ? undefined : words.map(({ word }) => word);
+  }
+
   *#ofBoolean({ must, any, should, mustNot }: BooleanFilter): Steps<Matches> {
     // Few sets are held at the same time: each may have all documents.
     const words = must.length > 1 ? this.#wordsIn(must) : [];
-    let all = words.length > 1 ? yield* this.#withAll(words.map(({ word }) => word)) : undefined;
+    let all = words.length > 1 ? yield* this.#withAllWords(words.map(({ word }) => word)) : undefined;
     for (const part of must) {
       if (words.length > 1 && words.some(({ filter }) => filter === part)) continue;
       all = yield* this.#both(all, yield* this.matches(part));
@@ -260,12 +280,20 @@ export class FilterEvaluation {
   }
 
   /** Documents with all words, scored by BM25. */
-  *#withAll(words: readonly WantedWord[]): Steps<Matches> {
+  *#withAllWords(words: readonly WantedWord[]): Steps<Matches> {
+    const all = this.#allWords(words);
+    if (all === undefined) return NO_MATCHES;
+    const list = new MatchList(all.most);
+    yield* all.addTo(list);
+    return list.matches;
+  }
+
+  /** Undefined: no document has one of the words. */
+  #allWords(words: readonly WantedWord[]): AllWords | undefined {
     const parts = words.flatMap(({ field, term, boost }) =>
       term === undefined ? [] : [this.#partOf(field, term, boost)],
     );
-    if (parts.length < words.length) return NO_MATCHES;
-    return yield* new AllWords(this.contents, parts).matches();
+    return parts.length < words.length ? undefined : new AllWords(this.contents, parts);
   }
 
   #partOf(field: TextField, term: TextTerm, boost: number): WordPart {

@@ -1,4 +1,5 @@
 /** The order of a query's answers: by score, by a function of fields, or by a field. */
+import { FirstItems } from '../search/index.js';
 import type { FieldValue } from './field-values.js';
 import { compareValues } from './field-values.js';
 import { firstOf } from './first-places.js';
@@ -80,12 +81,36 @@ function applied(mode: ScoreMode, score: number, value: number): number {
   return mode === 'SUM' ? score + value : score * value;
 }
 
-/** The first documents, best score first; equal ones in the order of writing. In slices. */
-export function* bestOf(matches: Matches, most: number): Generator<void, RankedDocument[]> {
-  const { ordinals, scores } = matches;
-  const before = (a: number, b: number) => (scores[b] as number) - (scores[a] as number) || a - b;
-  const places = yield* firstOf(ordinals.length, most, before);
-  return places.map((place) => ({ ordinal: ordinals[place] as number, score: scores[place] as number }));
+/** The best of documents that are added in ascending order: best score first, equal ones in the order of writing. */
+export class BestMatches {
+  readonly #best: FirstItems<RankedDocument>;
+  /** A document with a lower or the same score is not one of the best. */
+  #bar = Number.NEGATIVE_INFINITY;
+
+  constructor(private readonly most: number) {
+    this.#best = new FirstItems(most, (one, other) => other.score - one.score || one.ordinal - other.ordinal);
+  }
+
+  add(ordinal: number, score: number): void {
+    if (score <= this.#bar || this.most === 0) return;
+    this.#best.offer({ ordinal, score });
+    if (this.#best.isFull) this.#bar = this.#best.last?.score ?? this.#bar;
+  }
+
+  get documents(): RankedDocument[] {
+    return this.#best.inOrder();
+  }
+}
+
+/** In slices. */
+export function* bestOf({ ordinals, scores }: Matches, most: number): Generator<void, RankedDocument[]> {
+  const best = new BestMatches(most);
+  for (let from = 0; from < ordinals.length; from += SLICE_POSTINGS) {
+    if (from > 0) yield;
+    const to = Math.min(from + SLICE_POSTINGS, ordinals.length);
+    for (let at = from; at < to; at += 1) best.add(ordinals[at] as number, scores[at] as number);
+  }
+  return best.documents;
 }
 
 /** As `bestOf`, by the first value of a field; documents without one come last. */

@@ -16,6 +16,7 @@ export {
   predicateOf,
 } from './filter-predicate.js';
 export type { FilterLiteral, FilterNode, FilterPath } from './filter-tree.js';
+export { FirstItems } from './first-items.js';
 export { type IdRange, rangeAfter, rangeOf } from './id-range.js';
 export * from './limits.js';
 export * from './postings.js';

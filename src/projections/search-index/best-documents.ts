@@ -1,70 +1,33 @@
-/** Keeps the best `most` ordinals: a heap with the worst kept one at its root. Equal scores are ordered by id. */
+/** Keeps the best ordinals. Equal scores are ordered by id. */
+import { FirstItems } from '../../domain/search/index.js';
 
 export class BestDocuments {
-  readonly #ordinals: number[] = [];
+  readonly #first: FirstItems<number>;
 
   constructor(
-    private readonly most: number,
+    most: number,
     private readonly scoreOf: (ordinal: number) => number,
-    private readonly idOf: (ordinal: number) => string,
-  ) {}
+    idOf: (ordinal: number) => string,
+  ) {
+    this.#first = new FirstItems(most, (a, b) => scoreOf(b) - scoreOf(a) || (idOf(a) < idOf(b) ? -1 : 1));
+  }
 
   get size(): number {
-    return this.#ordinals.length;
+    return this.#first.size;
   }
 
   /** Documents with a lower score are not kept. */
   get floor(): number {
-    return this.#ordinals.length < this.most ? Number.NEGATIVE_INFINITY : this.scoreOf(this.#ordinals[0] as number);
+    const { isFull, last } = this.#first;
+    return isFull && last !== undefined ? this.scoreOf(last) : Number.NEGATIVE_INFINITY;
   }
 
   offer(ordinal: number): void {
-    const ordinals = this.#ordinals;
-    if (ordinals.length < this.most) {
-      ordinals.push(ordinal);
-      this.#up(ordinals.length - 1);
-    } else if (this.#isWorse(ordinals[0] as number, ordinal)) {
-      ordinals[0] = ordinal;
-      this.#down();
-    }
+    this.#first.offer(ordinal);
   }
 
   /** Best first. */
   sorted(): number[] {
-    return [...this.#ordinals].sort((a, b) => (this.#isWorse(a, b) ? 1 : -1));
-  }
-
-  #isWorse(a: number, b: number): boolean {
-    const difference = this.scoreOf(a) - this.scoreOf(b);
-    return difference === 0 ? this.idOf(a) > this.idOf(b) : difference < 0;
-  }
-
-  #up(from: number): void {
-    const ordinals = this.#ordinals;
-    for (let at = from; at > 0; ) {
-      const parent = (at - 1) >> 1;
-      if (!this.#isWorse(ordinals[at] as number, ordinals[parent] as number)) return;
-      this.#swap(at, parent);
-      at = parent;
-    }
-  }
-
-  #down(): void {
-    const ordinals = this.#ordinals;
-    for (let at = 0; ; ) {
-      const left = 2 * at + 1;
-      if (left >= ordinals.length) return;
-      const right = left + 1;
-      const isRight = right < ordinals.length && this.#isWorse(ordinals[right] as number, ordinals[left] as number);
-      const worst = isRight ? right : left;
-      if (!this.#isWorse(ordinals[worst] as number, ordinals[at] as number)) return;
-      this.#swap(at, worst);
-      at = worst;
-    }
-  }
-
-  #swap(a: number, b: number): void {
-    const ordinals = this.#ordinals;
-    [ordinals[a], ordinals[b]] = [ordinals[b] as number, ordinals[a] as number];
+    return this.#first.inOrder();
   }
 }

@@ -227,6 +227,50 @@ describe('full-text: filters', () => {
     expect(keys('red', 'missing')).to.deep.equal([]);
   });
 
+  it('score the documents of frequent words, removed ones left out', () => {
+    const contents = new IndexContents(DEFINITION);
+    const text = (id: number) => ['red', ...(id % 5 === 0 ? [] : ['green', 'green']), id % 2 === 0 ? 'even' : 'odd'];
+    for (let id = 0; id < 25_000; id += 1) {
+      inOneStep(contents.put(`d:${id}`, valuesOf({ text: text(id), tag: undefined, n: undefined, ok: undefined })));
+    }
+    for (let id = 0; id < 25_000; id += 100) inOneStep(contents.remove(`d:${id}`));
+    for (const words of [
+      ['red', 'green'],
+      ['even', 'green', 'red'],
+    ]) {
+      const each = words.map((word) => scoresOf(contents, { text: { $eq: word } }));
+      const expected = [...(each[0] as Map<string, number>).keys()]
+        .filter((key) => each.every((scores) => scores.has(key)))
+        .map((key) => [key, each.reduce((sum, scores) => sum + (scores.get(key) as number), 0)] as const);
+      const found = [...scoresOf(contents, { $and: words.map((word) => ({ text: { $eq: word } })) })];
+      expect(found.map(([key]) => key)).to.deep.equal(expected.map(([key]) => key));
+      for (const [at, [, score]] of found.entries()) expect(score).to.be.closeTo(expected[at]?.[1] as number, 1e-9);
+    }
+  });
+
+  it('have the same best documents with and without a list of all', () => {
+    const words = fc
+      .tuple(
+        fc.array(fc.tuple(WORD, fc.integer({ min: 1, max: 3 })), { minLength: 1, maxLength: 4 }),
+        fc.integer({ min: 1, max: 3 }),
+      )
+      .map(([parts, $boost]) => ({ $and: parts.map(([$eq, boost]) => ({ text: { $eq, $boost: boost } })), $boost }));
+    const filters = fc.oneof(
+      words,
+      CONDITION.map(({ filter }) => filter),
+    );
+    fc.assert(
+      fc.property(HISTORY, filters, fc.integer({ min: 0, max: 6 }), (history, written, most) => {
+        const { contents } = afterHistory(history);
+        const filter = parseFilter(json(written), DEFINITION);
+        const best = all(new FilterEvaluation(contents).best(filter, most));
+        const expected = all(bestOf(all(new FilterEvaluation(contents).matches(filter)), most));
+        expect(best).to.deep.equal(expected);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
   it('put equal scores in the order of writing', () => {
     const { contents } = afterHistory([
       [3, { text: ['red', 'dark'], tag: undefined, n: 1, ok: true }],

@@ -40,11 +40,7 @@ export function* documents(
   words: QueryWords,
   { filter, evaluation }: Evaluated,
 ): Steps<Reply[]> {
-  let matches = yield* evaluation.matches(filter);
-  if (words.score !== undefined) matches = yield* withFunction(matches, words.score);
-  const most = words.offset + words.limit;
-  const ranked =
-    words.order === undefined ? yield* bestOf(matches, most) : yield* orderedBy(matches, words.order, most);
+  const ranked = yield* rankedBy(words, filter, evaluation);
   const answers = new DocumentAnswers(context, live, words, evaluation.termsByField, new AnswerSize(context));
   const replies: Reply[] = [];
   for (const document of ranked.slice(words.offset)) {
@@ -53,6 +49,14 @@ export function* documents(
     yield;
   }
   return replies;
+}
+
+function* rankedBy({ score, order, offset, limit }: QueryWords, filter: DocumentFilter, evaluation: FilterEvaluation) {
+  const most = offset + limit;
+  if (score === undefined && order === undefined) return yield* evaluation.best(filter, most);
+  const found = yield* evaluation.matches(filter);
+  const matches = score === undefined ? found : yield* withFunction(found, score);
+  return order === undefined ? yield* bestOf(matches, most) : yield* orderedBy(matches, order, most);
 }
 
 interface Evaluated {
