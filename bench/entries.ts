@@ -6,6 +6,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { inFlight } from './entries-in-flight.js';
 import { atMost, type Bench, median } from './figures.js';
 import { Millrace, PASSWORD } from './millrace.js';
 import { ranMs } from './redis.js';
@@ -32,7 +33,7 @@ interface Spent extends Cost {
 
 export const entries: Bench = {
   name: 'entries',
-  summary: 'what an entry of one SET costs the main thread, with and without the kernel',
+  summary: 'what an entry of one SET costs the main thread, and the gain of a second entry in flight',
   async run(progress) {
     const millrace = await Millrace.create();
     try {
@@ -57,6 +58,7 @@ export const entries: Bench = {
         figures: [
           { name: 'an entry, kernel calls apart', value: of('user'), unit: 'µs', target: atMost(100) },
           { name: 'an entry with them', value: of('all'), unit: 'µs', note },
+          ...(await inFlight(progress)),
         ],
         skipped: [],
       };
