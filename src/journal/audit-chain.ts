@@ -7,7 +7,7 @@
 import { EntryAssembler, type ReadEntry } from '../codec/envelope/index.js';
 import { describeError, isMillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
 import { entrySections } from '../protocol/index.js';
-import { Chain, type ChainHead, EMPTY_HEAD } from './chain.js';
+import { Chain, type ChainHead, EMPTY_HEAD, isSameHash } from './chain.js';
 import { chainAfter } from './entry-reader.js';
 import type { StoredManifest } from './snapshot-store.js';
 
@@ -154,7 +154,7 @@ export class ChainAudit {
     if (stored === undefined) return;
     this.#expected.delete(entry.number);
     const { head } = stored.manifest;
-    if (head.position !== position || !isEqual(head.hash, hash)) {
+    if (head.position !== position || !isSameHash(head.hash, hash)) {
       this.find({ reason: `${stored.name} covers another entry than the stored one`, position });
       return;
     }
@@ -164,7 +164,7 @@ export class ChainAudit {
 
   #compareWithMark(mark: EntryMark, { hash, position }: ReadEntry): void {
     this.#marks.delete(mark);
-    if (mark.position !== position || !isEqual(mark.hash, hash)) {
+    if (mark.position !== position || !isSameHash(mark.hash, hash)) {
       const reason = `entry ${mark.number} differs from the one that ${mark.source} recorded`;
       this.find({ reason, position });
       return;
@@ -177,7 +177,7 @@ export class ChainAudit {
     const byName = new Map(covered.map((partition) => [partition.name, partition]));
     for (const [partition, link] of this.#chain.sections()) {
       const there = byName.get(partition);
-      if (there !== undefined && there.index === link.number && isEqual(there.hash, link.hash)) continue;
+      if (there !== undefined && there.index === link.number && isSameHash(there.hash, link.hash)) continue;
       this.find({ reason: `${name} has another history of ${partition}`, position, partition });
     }
   }
@@ -193,7 +193,7 @@ export class ChainAudit {
       const { number, source } = mark;
       const covering = this.manifests.find(({ manifest }) => manifest.head.number === number)?.manifest;
       if (covering !== undefined && number < this.firstNumber) {
-        if (isEqual(covering.head.hash, mark.hash)) this.marksMet += 1;
+        if (isSameHash(covering.head.hash, mark.hash)) this.marksMet += 1;
         else
           this.find({
             reason: `entry ${number} differs from the one that ${source} recorded`,
@@ -217,8 +217,4 @@ export class ChainAudit {
     }
     return tooOld;
   }
-}
-
-function isEqual(a: Uint8Array, b: Uint8Array): boolean {
-  return Buffer.compare(a, b) === 0;
 }

@@ -15,6 +15,7 @@ import { encodeManifest, NO_HASH, sha256 } from '../codec/envelope/index.js';
 import { encodeCommand, RespCommandReader } from '../codec/resp/index.js';
 import {
   assert,
+  bufferOver,
   type DatabaseId,
   describeError,
   isMillraceError,
@@ -281,7 +282,7 @@ const OF_QUEUE = 'QUEUE.';
 
 /** BRJ3 (messages for the queue are left out). */
 export function withoutMessages(effects: Uint8Array): Uint8Array {
-  const bytes = Buffer.from(effects.buffer, effects.byteOffset, effects.byteLength);
+  const bytes = bufferOver(effects);
   if (!bytes.includes(OF_QUEUE)) return effects;
   let kept = '';
   for (const words of new RespCommandReader(bytes)) if (!words[0]?.startsWith(OF_QUEUE)) kept += encodeCommand(words);

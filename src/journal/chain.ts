@@ -61,7 +61,7 @@ export class Chain {
     if (entry.shard !== this.shard) throw this.#damage('an entry belongs to another shard', read);
     if (head !== undefined) {
       if (entry.number !== head.number + 1) throw this.#damage('an entry does not have the next number', read);
-      if (!equal(entry.previousHash, head.hash))
+      if (!isSameHash(entry.previousHash, head.hash))
         throw this.#damage('an entry does not have the hash of the one before', read);
       if (entry.epoch < head.epoch) throw this.#damage('an epoch is lower than the one before', read);
       if (entry.epoch > head.epoch && entry.body.kind !== 'claim')
@@ -72,7 +72,7 @@ export class Chain {
       const link = this.#sections.get(section.partition);
       if (link !== undefined || !this.trustsUnknownSections) {
         const before = link ?? { number: 0, hash: NO_HASH };
-        if (section.index !== before.number + 1 || !equal(section.previousHash, before.hash)) {
+        if (section.index !== before.number + 1 || !isSameHash(section.previousHash, before.hash)) {
           throw this.#damage('a section is not the next one of its partition', read, { partition: section.partition });
         }
       }
@@ -94,6 +94,6 @@ export class Chain {
   }
 }
 
-function equal(a: Uint8Array, b: Uint8Array): boolean {
+export function isSameHash(a: Uint8Array, b: Uint8Array): boolean {
   return Buffer.compare(a, b) === 0;
 }

@@ -14,7 +14,7 @@ import type { ReadEntry } from '../codec/envelope/index.js';
 import { type CommandId, MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
 import type { Journal, Log, ObjectStore } from '../ports/index.js';
 import type { Manifest } from '../protocol/index.js';
-import { Chain, type ChainHead, type ChainLink, EMPTY_HEAD } from './chain.js';
+import { Chain, type ChainHead, type ChainLink, EMPTY_HEAD, isSameHash } from './chain.js';
 import { EntryFeed } from './entry-feed.js';
 import { chainAfter } from './entry-reader.js';
 import { SnapshotStore, type StoredManifest } from './snapshot-store.js';
@@ -170,7 +170,7 @@ async function checkBeginning(
 
 /** Checks that the last entry is the claim (RRE1). */
 function checkEnd(shard: ShardName, head: ChainHead, claim: ChainHead): void {
-  if (head.number === claim.number && head.position === claim.position && equal(head.hash, claim.hash)) return;
+  if (head.number === claim.number && head.position === claim.position && isSameHash(head.hash, claim.hash)) return;
   const details = {
     shard,
     claim: claim.number,
@@ -209,14 +209,10 @@ class LinksToCheck {
 function checkNamedEntry(shard: ShardName, link: ChainLink | undefined, first: ChainLink, links: LinksToCheck): void {
   if (link === undefined || link.number < first.number) return;
   const hash = link.number === first.number ? first.hash : links.hashOf(link.number);
-  if (hash !== undefined && equal(hash, link.hash)) return;
+  if (hash !== undefined && isSameHash(hash, link.hash)) return;
   const reason =
     hash === undefined
       ? 'an entry that the lease names is missing'
       : 'an entry differs from the one that the lease names';
   throw new MillraceError('JOURNAL_DAMAGED', `${shard}: ${reason}`, { shard, number: link.number });
-}
-
-function equal(a: Uint8Array, b: Uint8Array): boolean {
-  return Buffer.compare(a, b) === 0;
 }

@@ -6,7 +6,7 @@
 import { hashSection, type ReadEntry } from '../codec/envelope/index.js';
 import { decodeQueueEvents } from '../codec/queue/index.js';
 import { MalformedRespError, RespCommandReader } from '../codec/resp/index.js';
-import { type ByteString, MillraceError, type PartitionName, shownBytes } from '../kernel/index.js';
+import { type ByteString, bufferOver, MillraceError, type PartitionName, shownBytes } from '../kernel/index.js';
 import { entrySections, isQueuePartition, type Section, type SectionAuthors } from '../protocol/index.js';
 
 /** The approximate length of a piece; the line of a large entry would be one string of its size. */
@@ -75,7 +75,7 @@ function* effectsOf(section: Section, position: number, wants: WantedEffect | un
 
 function* commandsOf({ effects, partition }: Section, position: number): Iterable<ByteString[]> {
   try {
-    yield* new RespCommandReader(Buffer.from(effects.buffer, effects.byteOffset, effects.byteLength));
+    yield* new RespCommandReader(bufferOver(effects));
   } catch (error) {
     if (!(error instanceof MalformedRespError)) throw error;
     throw new MillraceError(
@@ -103,6 +103,6 @@ function plainValue(this: Readonly<Record<string, unknown>>, name: string, given
   try {
     return strictUtf8.decode(value);
   } catch {
-    return { base64: Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64') };
+    return { base64: bufferOver(value).toString('base64') };
   }
 }

@@ -2,7 +2,9 @@
  * Removes CONFIG, messages for the queue and the closure of a partition from exported commands: parameters belong to
  * their server, and must not be applied by another; messages were or will be sent by this one.
  */
+
 import { RespCommandReader } from '../codec/resp/index.js';
+import { bufferOver } from '../kernel/index.js';
 
 /** The names of effects about messages, and about the partition itself, begin with these. */
 const OF_THE_QUEUE = 'QUEUE.';
@@ -18,7 +20,7 @@ export async function* withoutParameters(
   yieldWhenDue?: () => Promise<void> | undefined,
 ): AsyncGenerator<Uint8Array> {
   for await (const piece of pieces) {
-    const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
+    const bytes = bufferOver(piece);
     if (!bytes.includes('\r\nCONFIG\r\n') && !bytes.includes(OF_THE_QUEUE) && !bytes.includes(OF_THE_PARTITION)) {
       yield piece;
       continue;

@@ -44,6 +44,11 @@ export function bytesOfBuffer(buffer: Buffer): ByteString {
   return buffer.toString('latin1');
 }
 
+/** The same memory, not a copy. */
+export function bufferOver({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
+}
+
 export function bufferOfBytes(bytes: ByteString): Buffer {
   return Buffer.from(bytes, 'latin1');
 }

@@ -4,7 +4,7 @@
  *
  * They are sent as JSON, because documents are JSON with arbitrary field names, `__proto__` among them.
  */
-import { type DatabaseId, MillraceError, unreachable } from '../kernel/index.js';
+import { bufferOver, type DatabaseId, MillraceError, unreachable } from '../kernel/index.js';
 import type {
   SearchHit,
   SearchIndexInfo,
@@ -78,7 +78,7 @@ function closed(value: unknown): Uint8Array {
 function opened(bytes: Uint8Array): unknown {
   let value: unknown;
   try {
-    value = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
+    value = JSON.parse(bufferOver(bytes).toString('utf8'));
   } catch (cause) {
     throw new MillraceError('INVALID', 'a question to the search indexes, or its answer, cannot be read', {}, cause);
   }

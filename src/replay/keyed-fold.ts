@@ -11,11 +11,11 @@ import {
   type Value,
 } from '../domain/kv/index.js';
 import type { KeyedFold, KeyLook, Touch } from '../journal/index.js';
-import type { ByteString } from '../kernel/index.js';
+import { type ByteString, bufferOver } from '../kernel/index.js';
 
 export class KvKeyedFold extends KvFold implements KeyedFold {
   *touches(effects: Uint8Array): Iterable<Touch> {
-    const bytes = Buffer.from(effects.buffer, effects.byteOffset, effects.byteLength);
+    const bytes = bufferOver(effects);
     for (const words of new RespCommandReader(bytes)) {
       const touch = touchOf(words);
       if (touch !== undefined) yield touch;

@@ -10,7 +10,7 @@ import type { ReadEntry } from '../codec/envelope/index.js';
 import { RespCommandReader } from '../codec/resp/index.js';
 import { compileGlob } from '../domain/kv/index.js';
 import { type KeyLook, ShardReplay, wordJson } from '../journal/index.js';
-import { type ByteString, MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
+import { type ByteString, bufferOver, MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
 import type { AuditTask } from '../ports/index.js';
 import { parseKvPartition, type Section } from '../protocol/index.js';
 import type { ReplayPorts } from './database.js';
@@ -72,7 +72,7 @@ class PartitionPlan {
 
   /** Applies the section effect by effect, and notes each before it is applied. */
   apply({ entry: { clockMs } }: ReadEntry, { effects, authors }: Section, fold: KvKeyedFold): void {
-    const reader = new RespCommandReader(Buffer.from(effects.buffer, effects.byteOffset, effects.byteLength));
+    const reader = new RespCommandReader(bufferOver(effects));
     const names = namesOf(authors);
     const isWithin = clockMs >= this.task.fromMs && clockMs <= this.task.toMs;
     for (let at = 0, words = reader.next(); words !== undefined; words = reader.next()) {

@@ -12,7 +12,7 @@ import {
   SetInPlace,
 } from '../../domain/kv/index.js';
 import type { PartitionFold } from '../../journal/index.js';
-import type { ByteString, Random } from '../../kernel/index.js';
+import { type ByteString, bufferOver, type Random } from '../../kernel/index.js';
 
 /** Replaying a `SET` takes about a microsecond; either bound keeps a slice below two milliseconds. */
 const SLICE_EFFECTS = 512;
@@ -94,7 +94,7 @@ export class KvFold implements PartitionFold {
 }
 
 function readerOf(effects: Uint8Array): RespCommandReader {
-  return new RespCommandReader(Buffer.from(effects.buffer, effects.byteOffset, effects.byteLength));
+  return new RespCommandReader(bufferOver(effects));
 }
 
 /** An empty fold for replay. Effects are absolute, so neither random numbers nor the clock are used. */

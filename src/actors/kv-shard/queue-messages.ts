@@ -8,6 +8,7 @@ import { askedCall } from '../../domain/queue/index.js';
 import {
   type AccountId,
   type ByteString,
+  bufferOver,
   bytesOfBuffer,
   bytesOfText,
   type DatabaseId,
@@ -56,7 +57,7 @@ export class QueueMessages implements MessageComposer {
     const asked = askedCall(kind, words.slice(1), { account: terms, nowMs, random, formatLevel, refusalOf });
     if (!asked.isOk) throw refused(asked.message);
     const bytes = encodeOutboxRecord({ account, call: asked.call });
-    const record = bytesOfBuffer(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+    const record = bytesOfBuffer(bufferOver(bytes));
     return { record, id: bytesOfText(asked.id) };
   }
 }

@@ -20,7 +20,7 @@ import {
   PENDING_EFFECT,
   SENT_EFFECT,
 } from '../../domain/kv/index.js';
-import { MillraceError, type PartitionName } from '../../kernel/index.js';
+import { bufferOver, MillraceError, type PartitionName } from '../../kernel/index.js';
 import type { Turn } from '../runtime/index.js';
 import type { KvFold } from './kv-fold.js';
 import type { KvWork } from './kv-work.js';
@@ -160,7 +160,7 @@ function* withoutOutbox(segments: readonly Uint8Array[]): Iterable<Uint8Array> {
       yield segment;
       continue;
     }
-    const reader = new RespCommandReader(Buffer.from(segment.buffer, segment.byteOffset, segment.byteLength));
+    const reader = new RespCommandReader(bufferOver(segment));
     for (let at = 0, words = reader.next(); words !== undefined && !isOver; words = reader.next()) {
       const [name = ''] = words;
       isOver = !PREAMBLE.has(name);

@@ -2,6 +2,7 @@
  * Bodies with neighbouring numbers: those in memory, and the positions of the entries that brought them. Numbers and
  * positions both grow, so the bodies of an entry are contiguous, and a location costs 8 bytes per entry.
  */
+import { bufferOver } from '../../kernel/index.js';
 import type { EvictableBodies } from './body-memory.js';
 
 /** Few enough to be created and dropped in one step; a million bodies need two thousand pages. */
@@ -180,7 +181,7 @@ export function contentOf(kept: KeptBody): Uint8Array {
 }
 
 function stringOf(content: Uint8Array): string {
-  return Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('latin1');
+  return bufferOver(content).toString('latin1');
 }
 
 function bytesOf(kept: KeptBody): number {

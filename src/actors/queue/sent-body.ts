@@ -9,7 +9,7 @@
 import { createHash } from 'node:crypto';
 import { type BodyRef, carriesBody } from '../../domain/queue/index.js';
 import type { RunEntry } from '../../domain/queue/runs/index.js';
-import { assert, unreachable } from '../../kernel/index.js';
+import { assert, bufferOver, unreachable } from '../../kernel/index.js';
 import type { PartitionBodies, StartedAttempt } from './account-queue.js';
 import type { SentList, SentLists } from './sent-lists.js';
 
@@ -166,14 +166,14 @@ function* listOf(
 }
 
 function* withPayload(json: Uint8Array, payload: Uint8Array): Generator<void, Uint8Array> {
-  const told = bufferOf(json);
-  const found = told.lastIndexOf(PAYLOAD_PLACE);
+  const written = bufferOver(json);
+  const found = written.lastIndexOf(PAYLOAD_PLACE);
   if (found < 0 || payload.byteLength === 0) return json;
   const place = found + PAYLOAD_PLACE.length - 1;
-  const message = new Writing(told.byteLength + base64Length(payload.byteLength));
-  message.bytes(told.subarray(0, place));
+  const message = new Writing(written.byteLength + base64Length(payload.byteLength));
+  message.bytes(written.subarray(0, place));
   yield* message.base64(payload, '', '');
-  message.bytes(told.subarray(place));
+  message.bytes(written.subarray(place));
   return message.done();
 }
 
@@ -214,9 +214,9 @@ class Writing {
   /** @returns its pauses, usually none */
   base64(content: Uint8Array, before: string, after: string): Iterable<void> {
     const cost = content.byteLength + PIECE_COST_BYTES;
-    if (this.#sincePause + cost > SLICE_BYTES) return this.#base64InSlices(bufferOf(content), before, after);
+    if (this.#sincePause + cost > SLICE_BYTES) return this.#base64InSlices(bufferOver(content), before, after);
     this.#sincePause += cost;
-    this.text(before + bufferOf(content).toString('base64') + after);
+    this.text(before + bufferOver(content).toString('base64') + after);
     return NO_PAUSES;
   }
 
@@ -249,8 +249,4 @@ function listBytes(entries: readonly RunEntry[]): number {
 
 function base64Length(bytes: number): number {
   return Math.ceil(bytes / 3) * 4;
-}
-
-function bufferOf(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

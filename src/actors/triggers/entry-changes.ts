@@ -4,7 +4,7 @@
  */
 import { RespCommandReader } from '../../codec/resp/index.js';
 import { CLOSE_EFFECT, type KeyEffect, keyEffects, OPEN_EFFECT } from '../../domain/kv/index.js';
-import type { PartitionName, ShardName } from '../../kernel/index.js';
+import { bufferOver, type PartitionName, type ShardName } from '../../kernel/index.js';
 import { type Entry, entrySections } from '../../protocol/index.js';
 import type { ChangedKey } from './change-record.js';
 import type { KeySelection } from './key-selection.js';
@@ -34,7 +34,7 @@ export function* entryChanges(
   for (const { partition, effects } of entrySections(entry)) {
     if (!partitions.has(partition)) continue;
     let isClosed = false;
-    for (const words of new RespCommandReader(Buffer.from(effects.buffer, effects.byteOffset, effects.byteLength))) {
+    for (const words of new RespCommandReader(bufferOver(effects))) {
       isClosed = words[0] === CLOSE_EFFECT || (isClosed && words[0] !== OPEN_EFFECT);
       const changed = keyEffects(words);
       // A closed partition has no changes of clients: the keys are in other partitions, and it is emptied.
@@ -61,7 +61,7 @@ export function countChanges(partitions: ReadonlySet<PartitionName>, entry: Entr
   let count = 0;
   for (const { partition, effects } of entrySections(entry)) {
     if (!partitions.has(partition)) continue;
-    for (const words of new RespCommandReader(Buffer.from(effects.buffer, effects.byteOffset, effects.byteLength))) {
+    for (const words of new RespCommandReader(bufferOver(effects))) {
       count += keyEffects(words).length;
     }
   }

@@ -6,7 +6,9 @@
  *  CNX2 a call receives its answer or one failure, and no more after it has left
  *  CNX3 all connections read into one shared buffer in turn; kept bytes are copied
  */
+
 import type { Socket } from 'node:net';
+import { bufferOver } from '../../kernel/index.js';
 import { type AnswerListener, AnswerParser } from './answer-parser.js';
 import type { Connector, ConnectTarget } from './connector.js';
 import { CallFailure, ConnectionLost, INVALID } from './failure-words.js';
@@ -189,6 +191,6 @@ export class Connection {
 }
 
 function latin1(bytes: Uint8Array): string {
-  const buffer = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const buffer = bytes instanceof Buffer ? bytes : bufferOver(bytes);
   return buffer.toString('latin1');
 }

@@ -6,7 +6,7 @@
  *  SU3 no two names of one installation overlap; a bucket `x` is the stream `KV_x`, so buckets have
  *      words for names and journals have numbers (`KV_0`)
  */
-import { MillraceError, type ShardName } from '../../kernel/index.js';
+import { bufferOver, MillraceError, type ShardName } from '../../kernel/index.js';
 import type { Topic } from '../../ports/index.js';
 
 /** Names inside the server's own key-value and object layouts, so that standard clients can read them. */
@@ -200,10 +200,7 @@ function encodeObjectName(object: string): string {
 
 /** Base64 with the alphabet for URLs and with padding, the spelling of the object layout. */
 export function base64Url(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    .toString('base64')
-    .replaceAll('+', '-')
-    .replaceAll('/', '_');
+  return bufferOver(bytes).toString('base64').replaceAll('+', '-').replaceAll('/', '_');
 }
 
 function token(text: string): string {

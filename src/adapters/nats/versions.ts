@@ -7,19 +7,21 @@ export const SYNC_ALWAYS = '2.10.0';
 /** The first version in which a leader that steps down can name its successor. */
 export const PREFERRED_LEADERS = '2.11.0';
 
-/** Whether `version` is `minimum` or newer; a pre-release (`2.10.0-RC.1`) counts as older than its release. */
-export function isAtLeast(version: string, minimum: string): boolean {
-  const have = parse(version);
-  const want = parse(minimum);
-  for (let i = 0; i < 3; i += 1) {
-    const difference = (have.numbers[i] ?? 0) - (want.numbers[i] ?? 0);
-    if (difference !== 0) return difference > 0;
+/** Negative when `a` is older than `b`. A pre-release (`2.10.0-RC.1`) counts as older than its release. */
+export function compareVersions(a: string, b: string): number {
+  const [left, right] = [numbersOf(a), numbersOf(b)];
+  for (const index of [0, 1, 2] as const) {
+    const difference = left[index] - right[index];
+    if (difference !== 0) return difference;
   }
-  return !have.isPreRelease || want.isPreRelease;
+  return Number(b.includes('-')) - Number(a.includes('-'));
 }
 
-function parse(version: string): { numbers: number[]; isPreRelease: boolean } {
-  const match = /^v?(\d+)\.(\d+)\.(\d+)(-.+)?$/.exec(version.trim());
-  if (match === null) return { numbers: [0, 0, 0], isPreRelease: false };
-  return { numbers: [Number(match[1]), Number(match[2]), Number(match[3])], isPreRelease: match[4] !== undefined };
+export function isAtLeast(version: string, minimum: string): boolean {
+  return compareVersions(version, minimum) >= 0;
+}
+
+function numbersOf(version: string): [number, number, number] {
+  const [major = 0, minor = 0, patch = 0] = version.split(/[.-]/, 3).map((part) => Number.parseInt(part, 10) || 0);
+  return [major, minor, patch];
 }

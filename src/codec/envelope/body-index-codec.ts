@@ -3,7 +3,7 @@
  * numbers minus the first, `ends` the end offset of each body; both are packed little-endian 32-bit integers, so that
  * the index of tens of thousands of bodies is read in far less than a millisecond.
  */
-import { assert, MillraceError } from '../../kernel/index.js';
+import { assert, bufferOver, MillraceError } from '../../kernel/index.js';
 import { bytes, decoded, encoded, integer, openFields, versioned } from '../../kernel/schema/index.js';
 
 /** `numbers` are strictly increasing; body `i` is from `ends[i - 1]` (0 for the first) to `ends[i]`. */
@@ -34,8 +34,8 @@ export function encodeBodyIndex({ numbers, ends }: BodyIndex): Uint8Array {
 export function decodeBodyIndex(bytes: Uint8Array): BodyIndex {
   const read = decoded(shape, bytes, WHAT);
   const { first } = read;
-  const differences = bufferOf(read.differences);
-  const endings = bufferOf(read.endings);
+  const differences = bufferOver(read.differences);
+  const endings = bufferOver(read.endings);
   if (differences.length !== endings.length || differences.length % BYTES !== 0) {
     throw damaged('its lists are not of one length');
   }
@@ -52,10 +52,6 @@ export function decodeBodyIndex(bytes: Uint8Array): BodyIndex {
     ends[i] = end;
   }
   return { numbers, ends };
-}
-
-function bufferOf(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 function damaged(reason: string): MillraceError {

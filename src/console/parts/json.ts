@@ -20,6 +20,15 @@ export function jsonParts(text: string): JsonPart {
   return partAt({ text, at: 0 });
 }
 
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Indented by two. @throws SyntaxError */
 export function indentedJson(text: string): string {
   return written(text, jsonParts(text), '');

@@ -2,10 +2,11 @@
  * Decides commands about triggers. Patterns, filters, options and destinations were judged by the process that received
  * the request, with the parsers of databases, search and the queue.
  */
-import { type DatabaseId, FIRST_FORMAT_LEVEL, TRIGGERS_FORMAT_LEVEL, type TriggerId } from '../../kernel/index.js';
+import { FIRST_FORMAT_LEVEL, TRIGGERS_FORMAT_LEVEL, type TriggerId } from '../../kernel/index.js';
 import type { ControlCommandOf } from './commands.js';
 import { layoutIsChanging } from './database-rules.js';
 import { unknownAccount } from './decide-accounts.js';
+import { unknownDatabase } from './decide-databases.js';
 import { type Decision, decided, rejected } from './decision.js';
 import {
   MAX_DATABASE_TRIGGERS,
@@ -114,8 +115,4 @@ function isSame(before: Trigger | undefined, trigger: Trigger): boolean {
 
 function unknownTrigger(id: TriggerId): Decision {
   return rejected('UNKNOWN_TRIGGER', `there is no trigger ${id}`);
-}
-
-function unknownDatabase(id: DatabaseId): Decision {
-  return rejected('UNKNOWN_DATABASE', `there is no database ${id}`);
 }

@@ -15,6 +15,7 @@ const PIECE_BYTES = 64 * 1024;
 /** Nodes that are written or read between two pauses: about 1 ms. */
 const SLICE_NODES = 256;
 
+import { bufferOver } from '../../kernel/index.js';
 export interface StoredNode {
   /** Empty: its vector was removed, and the graph is not mended yet. */
   readonly name: string;
@@ -72,7 +73,7 @@ export class StoredGraph {
 
   /** Undefined for bytes that are no graph, or one of another version. */
   static *read(given: Uint8Array): Generator<void, StoredGraph | undefined> {
-    const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
+    const bytes = bufferOver(given);
     if (bytes.length < HEAD_BYTES || bytes.readUInt32LE(0) !== VERSION) return undefined;
     const graph = new StoredGraph(bytes, bytes.readUInt32LE(4));
     try {

@@ -72,3 +72,10 @@ export function withEncodedTarget(bytes: Buffer): Buffer {
 function percentEncoded(byte: string): string {
   return `%${byte.charCodeAt(0).toString(16).toUpperCase()}`;
 }
+
+/** The index of the path in a target that may be an absolute URL. */
+export function startOfPath(target: string): number {
+  const scheme = target.indexOf('://');
+  const slash = scheme < 0 ? -1 : target.indexOf('/', scheme + 3);
+  return slash < 0 ? target.length : slash;
+}

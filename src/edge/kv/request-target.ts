@@ -6,7 +6,7 @@
  *  RTA2 `_token` never becomes an argument
  */
 import type { ByteString } from '../../kernel/index.js';
-import { formDecoded, percentDecoded } from '../http/percent-encoding.js';
+import { formDecoded, percentDecoded, startOfPath } from '../http/percent-encoding.js';
 
 /** First path segments that are not commands. */
 type KvRoute = 'command' | 'whole-command' | 'pipeline' | 'multi-exec' | 'monitor' | 'subscribe' | 'psubscribe';
@@ -65,12 +65,6 @@ function routeOf(words: readonly ByteString[]): KvRoute {
   if (first.length < 7 || first.length > 10) return 'command';
   const name = first.toLowerCase();
   return STREAM_ROUTES.get(name) ?? (words.length === 1 ? BATCH_ROUTES.get(name) : undefined) ?? 'command';
-}
-
-function startOfPath(target: string): number {
-  const scheme = target.indexOf('://');
-  const slash = scheme < 0 ? -1 : target.indexOf('/', scheme + 3);
-  return slash < 0 ? target.length : slash;
 }
 
 /** Drops exactly one empty segment at the end. Undefined for a segment that cannot be decoded. */

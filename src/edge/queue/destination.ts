@@ -3,6 +3,7 @@
  * accepted, too.
  */
 import { type NamedDestination, parseDestination } from '../../domain/queue/index.js';
+import { startOfPath } from '../http/percent-encoding.js';
 import { invalid } from '../http/refused.js';
 
 export type MessageDestination = NamedDestination;
@@ -61,10 +62,4 @@ export function decodedName(segment: string): string {
 function withQuery(url: string, query: string): string {
   if (query === '') return url;
   return `${url}${url.includes('?') ? '&' : '?'}${query}`;
-}
-
-function startOfPath(target: string): number {
-  const scheme = target.indexOf('://');
-  const slash = scheme < 0 ? -1 : target.indexOf('/', scheme + 3);
-  return slash < 0 ? target.length : slash;
 }

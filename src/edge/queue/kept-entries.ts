@@ -8,6 +8,7 @@ import { queueBodyTooLarge } from '../error-map.js';
 import { objectIn } from '../http/checked.js';
 import { parseJson } from '../http/json-items.js';
 import { invalid, RefusedRequest } from '../http/refused.js';
+import { numberOf } from './checks/recorded-run.js';
 import type { RerunRequest } from './requests/rerun-request.js';
 
 /**
@@ -114,11 +115,6 @@ function outOf(stepType: string, result: unknown): string {
 function whole({ body, ...entry }: StoredEntry): KeptEntry {
   if (body === undefined) throw tooLarge();
   return { ...entry, body };
-}
-
-/** An announcement has the number of the announced step. */
-function numberOf({ stepId, targetStep }: StepMark): number {
-  return stepId === 0 ? targetStep : stepId;
 }
 
 function bytesOf(value: unknown): Uint8Array {

@@ -7,7 +7,7 @@ import {
   redactedBody,
   redactedHeader,
 } from '../../domain/queue/index.js';
-import { textOfHeader } from '../../kernel/index.js';
+import { bufferOver, textOfHeader } from '../../kernel/index.js';
 import type { Spelling } from '../wire-alias.js';
 
 /** Without a prototype, because callers choose the names of headers. */
@@ -46,7 +46,7 @@ export function base64(body: Uint8Array): string {
 }
 
 export function bytes(body: Uint8Array): Buffer {
-  return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  return bufferOver(body);
 }
 
 /** Only a part of the body is shown. */

@@ -5,6 +5,7 @@
  * A value keeps at most twice its own bytes in memory: contents are copied out of the buffer unless they are most of
  * it.
  */
+import { bufferOver } from '../bytes.js';
 import { MillraceError } from '../errors.js';
 import { UTF16_TEXT } from './packer.js';
 
@@ -25,7 +26,7 @@ export class Unpacker {
   private at = 0;
 
   constructor(bytes: Uint8Array) {
-    this.buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.buffer = Buffer.isBuffer(bytes) ? bytes : bufferOver(bytes);
   }
 
   get isAtEnd(): boolean {

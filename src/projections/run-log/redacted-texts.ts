@@ -2,6 +2,7 @@
  * Bodies and headers for display: redacted, cut as requested, and bounded per page. A redacted body is hashed as a
  * whole, even if it would be cut.
  */
+
 import { isUtf8 } from 'node:buffer';
 import { STATUS_CODES } from 'node:http';
 import {
@@ -11,6 +12,7 @@ import {
   redactedBody,
   redactedHeader,
 } from '../../domain/queue/index.js';
+import { bufferOver } from '../../kernel/index.js';
 
 /** Limit for bodies and headers of one page. A single larger run is still shown, with its texts cut to fit. */
 export const MAX_RUN_PAGE_BYTES = 8 * 1024 * 1024;
@@ -96,7 +98,7 @@ export class RedactedTexts {
 
 /** Binary data is shown as base64. */
 export function textOf(content: Uint8Array): string {
-  const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
+  const bytes = bufferOver(content);
   return isUtf8(bytes) ? bytes.toString('utf8') : bytes.toString('base64');
 }
 

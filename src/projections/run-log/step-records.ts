@@ -1,5 +1,7 @@
 /** Parses the JSON of step records and of call outcomes. Invalid JSON gives empty results instead of an error. */
+
 import { type HeaderList, parseDurationSeconds } from '../../domain/queue/index.js';
+import { bufferOver } from '../../kernel/index.js';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -48,7 +50,7 @@ export function answerInCallback(content: Uint8Array, textOf: (body: Uint8Array)
 }
 
 function membersOf(content: Uint8Array): Members {
-  return parsed(Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('utf8'));
+  return parsed(bufferOver(content).toString('utf8'));
 }
 
 function parsed(text: string): Members {

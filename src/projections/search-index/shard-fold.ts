@@ -9,7 +9,7 @@ import { RespCommandReader } from '../../codec/resp/index.js';
 import type { Embedding } from '../../domain/search/index.js';
 import type { Precision } from '../../domain/vector-graph/index.js';
 import { type ChainHead, EMPTY_HEAD, type EntryFeed, entriesBehind, SnapshotStore } from '../../journal/index.js';
-import { type DatabaseId, MillraceError, type PartitionName, type ShardName } from '../../kernel/index.js';
+import { bufferOver, type DatabaseId, MillraceError, type PartitionName, type ShardName } from '../../kernel/index.js';
 import type {
   Clock,
   IndexedDatabase,
@@ -252,7 +252,7 @@ export class ShardFold {
 const SLICE_EFFECTS = 64;
 
 function* applyAll(database: AnyDatabase, effects: Uint8Array): Generator<void> {
-  const reader = new RespCommandReader(Buffer.from(effects.buffer, effects.byteOffset, effects.byteLength));
+  const reader = new RespCommandReader(bufferOver(effects));
   let applied = 0;
   for (const words of reader) {
     yield* database.apply(words);

@@ -17,6 +17,7 @@ import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { describeError, MillraceError } from '../../../kernel/index.js';
 import type { Log } from '../../../ports/index.js';
+import { compareVersions } from '../versions.js';
 import { lastComplaint, removeOldLogs, sizeOf } from './log-files.js';
 import { endOrphan, recordServer } from './orphan.js';
 import { writePrivateFile } from './private-file.js';
@@ -30,7 +31,7 @@ import {
   STORE_KEY_VARIABLE,
 } from './server-config.js';
 import { type Binding, chooseBinding, launch, type ServerProcess } from './server-process.js';
-import { compareVersions, knowsSyncAlways } from './server-version.js';
+import { knowsSyncAlways } from './server-version.js';
 
 export interface EmbeddedServerOptions {
   /** The result of `findNatsServer`. */

@@ -3,6 +3,7 @@
  * decides.
  */
 import { access, constants, stat } from 'node:fs/promises';
+import { isAtLeast, SYNC_ALWAYS } from '../versions.js';
 import { runBounded } from './run-bounded.js';
 
 /** This program creates streams and consumers by the API of this version; Debian 12 has 2.9.10. */
@@ -10,8 +11,6 @@ const OLDEST_VERSION = '2.9.0';
 
 /** An older server on the machine is used only if no newer one is available (Debian 13 ships this version). */
 export const PREFERRED_VERSION = '2.10.27';
-/** The first version with `sync_interval: always`. */
-const FIRST_WITH_SYNC_ALWAYS = '2.10.0';
 /** The longest time in which a usable binary prints its version. */
 const VERSION_TIMEOUT_MS = 5000;
 
@@ -27,7 +26,7 @@ export async function readServerVersion(binary: string): Promise<string> {
   if (timedOut) throw new Error(`${binary} did not print its version within ${VERSION_TIMEOUT_MS} ms`);
   const version = /nats-server: v?(\d+\.\d+\.\d+[^\s]*)/.exec(stdout + stderr)?.[1];
   if (version === undefined) throw new Error(`${binary} does not answer as a nats-server that runs on this machine`);
-  if (compareVersions(version, OLDEST_VERSION) < 0) {
+  if (!isAtLeast(version, OLDEST_VERSION)) {
     throw new Error(`${binary} is ${version}, and this program needs ${OLDEST_VERSION} or newer`);
   }
   return version;
@@ -43,31 +42,16 @@ async function mustBeProgram(path: string): Promise<void> {
   });
 }
 
-/** Negative when `a` is older than `b`. A pre-release counts as older than its release. */
-export function compareVersions(a: string, b: string): number {
-  const [left, right] = [numbersOf(a), numbersOf(b)];
-  for (const index of [0, 1, 2] as const) {
-    const difference = left[index] - right[index];
-    if (difference !== 0) return difference;
-  }
-  return Number(b.includes('-')) - Number(a.includes('-'));
-}
-
 export function isPreferred(version: string): boolean {
-  return compareVersions(version, PREFERRED_VERSION) >= 0;
+  return isAtLeast(version, PREFERRED_VERSION);
 }
 
 /** Whether the server can make every write durable before it acknowledges it. */
 export function knowsSyncAlways(version: string): boolean {
-  return compareVersions(version, FIRST_WITH_SYNC_ALWAYS) >= 0;
+  return isAtLeast(version, SYNC_ALWAYS);
 }
 
 /** Whether the server itself limits how many rotated log files it keeps; known from 2.10.27 on. */
 export function knowsLogFileCount(version: string): boolean {
   return isPreferred(version);
-}
-
-function numbersOf(version: string): [number, number, number] {
-  const [major = 0, minor = 0, patch = 0] = version.split(/[.-]/, 3).map((part) => Number.parseInt(part, 10) || 0);
-  return [major, minor, patch];
 }

@@ -11,7 +11,8 @@
  */
 import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { compareVersions, readServerVersion } from './server-version.js';
+import { compareVersions } from '../versions.js';
+import { readServerVersion } from './server-version.js';
 
 const FOLDER = /^nats-server-(\d+\.\d+\.\d+.*)$/;
 const RECORD = 'nats-server.json';

@@ -5,6 +5,7 @@ import { ofQueue } from '../../api/call.js';
 import { Button, SmallButton } from '../../parts/button.js';
 import { Dialog } from '../../parts/dialog.js';
 import { Choice, SubmitButton, TextField } from '../../parts/field.js';
+import { isJson } from '../../parts/json.js';
 import { failed, said } from '../../parts/toast.js';
 import { useRunLinks } from './links.js';
 import type { Run } from './records.js';
@@ -129,13 +130,4 @@ function membersOf({ how, input, result, url }: RerunDraft) {
     ...(how.value === 'give' ? { stepResult: JSON.parse(result.value) as unknown } : {}),
     ...(url.value.trim() === '' ? {} : { url: url.value.trim() }),
   };
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -2,6 +2,7 @@
  * Makes the text in a step record's `out`: the event that the step waited for, or the end of the run that it invoked.
  * It is made in slices with other commands between, because it may be as large as a body.
  */
+import { bufferOver } from '../../../kernel/index.js';
 import type { RunEndState } from '../model/run-records.js';
 
 /** Pieces of UTF-8 text, already escaped for a JSON string. */
@@ -17,7 +18,7 @@ const MOST_CONTINUATIONS = 3;
 
 /** The event as base64. */
 export function* eventText(content: Uint8Array): Generator<void, OutText> {
-  const event = bufferOf(content);
+  const event = bufferOver(content);
   const pieces: Uint8Array[] = [];
   for (let from = 0; from < event.length; from += SLICE_BYTES) {
     if (from > 0) yield;
@@ -30,7 +31,7 @@ export function* eventText(content: Uint8Array): Generator<void, OutText> {
 export function* endText(state: RunEndState, response: Uint8Array | undefined): Generator<void, OutText> {
   const ended = escaped(JSON.stringify({ isCanceled: state === 'RUN_CANCELED', isFailed: state === 'RUN_FAILED' }));
   if (state !== 'RUN_SUCCESS' || response === undefined || response.length === 0) return [ended];
-  const told = bufferOf(response);
+  const told = bufferOver(response);
   const pieces: Uint8Array[] = [escaped('{"body":"')];
   for (let from = 0; from < told.length; ) {
     if (from > 0) yield;
@@ -78,8 +79,4 @@ function beginOfCharacter(text: Buffer, to: number): number {
     if (((text[at] as number) & 0xc0) !== 0x80) return at;
   }
   return to;
-}
-
-function bufferOf(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

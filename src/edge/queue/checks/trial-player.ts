@@ -5,7 +5,7 @@
 import { webcrypto } from 'node:crypto';
 import { type DeliveredHeaders, type Envelope, newMessageId } from '../../../domain/queue/index.js';
 import { NO_MARK, recordedEnvelope } from '../../../domain/queue/runs/index.js';
-import type { AccountId, MessageId } from '../../../kernel/index.js';
+import { type AccountId, bufferOver, type MessageId } from '../../../kernel/index.js';
 import type { Clock, DeliverySigner, HttpOut, Random, TrialRuns } from '../../../ports/index.js';
 import type { Play } from './guard.js';
 
@@ -101,7 +101,7 @@ export class TrialPlayer {
     const known = this.#texts.get(entry);
     if (known !== undefined) return known;
     const id = newMessageId(this.ports.random, this.ports.clock.nowMs());
-    const base64 = Buffer.from(entry.buffer, entry.byteOffset, entry.byteLength).toString('base64');
+    const base64 = bufferOver(entry).toString('base64');
     const shown = { id, text: `{"messageId":"${id}","body":"${base64}","callType":"step"}` };
     this.#texts.set(entry, shown);
     return shown;

@@ -1,5 +1,4 @@
 /** Backups of a database: creating, restoring, deleting. */
-import { useSignal } from '@preact/signals';
 import type { Operations } from '#api';
 import { useAsk } from '../../../api/ask.js';
 import { manage } from '../../../api/call.js';
@@ -8,12 +7,12 @@ import { Badge, StateBadge } from '../../../parts/badge.js';
 import { SmallButton, SmallDangerButton } from '../../../parts/button.js';
 import { CodeText } from '../../../parts/code-text.js';
 import { asked } from '../../../parts/dialog.js';
-import { SubmitButton } from '../../../parts/field.js';
 import { bytes } from '../../../parts/format.js';
 import { Empty, Shown } from '../../../parts/states.js';
 import { type Column, Table } from '../../../parts/table.js';
 import { Time } from '../../../parts/time.js';
 import { doing } from '../../../parts/toast.js';
+import { NameForm } from '../name-form.js';
 import type { DatabaseTabProps } from '../records.js';
 
 type Backup = Operations['GET /v2/kv/list-backup/{id}'][number];
@@ -131,31 +130,15 @@ function actionsOf(
 }
 
 function NewBackup({ id, onMade }: { readonly id: string; onMade(): void }) {
-  const name = useSignal('');
-  const send = async (event: Event) => {
-    event.preventDefault();
-    const body = { name: name.value.trim() };
-    const isDone = await doing(
-      () => manage('POST /v2/kv/create-backup/{id}', { path: { id }, body }),
-      'The backup is under way.',
-    );
-    if (isDone) name.value = '';
-    onMade();
-  };
+  const make = (name: string) =>
+    doing(() => manage('POST /v2/kv/create-backup/{id}', { path: { id }, body: { name } }), 'The backup is under way.');
   return (
-    <form class="db-setting" onSubmit={send}>
-      <label class="field">
-        <span>Name of a new backup</span>
-        <input
-          value={name.value}
-          placeholder="before the move"
-          autocomplete="off"
-          onInput={({ currentTarget }) => {
-            name.value = currentTarget.value;
-          }}
-        />
-      </label>
-      <SubmitButton isDisabled={name.value.trim() === ''}>Keep a backup</SubmitButton>
-    </form>
+    <NameForm
+      label="Name of a new backup"
+      placeholder="before the move"
+      action="Keep a backup"
+      make={make}
+      onMade={onMade}
+    />
   );
 }

@@ -7,12 +7,12 @@ import { Badge } from '../../../parts/badge.js';
 import { SmallButton, SmallDangerButton } from '../../../parts/button.js';
 import { CodeText } from '../../../parts/code-text.js';
 import { asked } from '../../../parts/dialog.js';
-import { SubmitButton } from '../../../parts/field.js';
 import { bytes } from '../../../parts/format.js';
 import { Empty, Shown } from '../../../parts/states.js';
 import { type Column, Table } from '../../../parts/table.js';
 import { Time } from '../../../parts/time.js';
 import { doing } from '../../../parts/toast.js';
+import { NameForm } from '../name-form.js';
 import type { Branch, DatabaseTabProps } from '../records.js';
 import { BranchDetails } from './branch-details.js';
 import { UndoForm } from './undo-form.js';
@@ -128,31 +128,12 @@ function actionsOf(
 }
 
 function NewBranch({ id, onMade }: { readonly id: string; onMade(): void }) {
-  const name = useSignal('');
-  const send = async (event: Event) => {
-    event.preventDefault();
-    const body = { name: name.value.trim() };
-    const isDone = await doing(
-      () => manage('POST /v2/kv/database/{id}/branches', { path: { id }, body }),
-      `${body.name} is made. It exists for a day.`,
+  const make = (name: string) =>
+    doing(
+      () => manage('POST /v2/kv/database/{id}/branches', { path: { id }, body: { name } }),
+      `${name} is made. It exists for a day.`,
     );
-    if (isDone) name.value = '';
-    onMade();
-  };
   return (
-    <form class="db-setting" onSubmit={send}>
-      <label class="field">
-        <span>Name of a new branch</span>
-        <input
-          value={name.value}
-          placeholder="rehearsal"
-          autocomplete="off"
-          onInput={({ currentTarget }) => {
-            name.value = currentTarget.value;
-          }}
-        />
-      </label>
-      <SubmitButton isDisabled={name.value.trim() === ''}>Make a branch</SubmitButton>
-    </form>
+    <NameForm label="Name of a new branch" placeholder="rehearsal" action="Make a branch" make={make} onMade={onMade} />
   );
 }

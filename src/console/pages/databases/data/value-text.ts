@@ -1,6 +1,6 @@
 /** Converts a value to text, JSON or hex, and back to bytes. */
 import { binaryOfText, textOf } from '../../../api/kv.js';
-import { indentedJson } from '../../../parts/json.js';
+import { indentedJson, isJson } from '../../../parts/json.js';
 
 export type ValueForm = 'text' | 'json' | 'hex';
 
@@ -32,15 +32,6 @@ export function binaryFrom(typed: string, form: ValueForm): string {
   const digits = typed.replaceAll(/\s/g, '');
   if (!/^([0-9a-f]{2})*$/i.test(digits)) throw new Error('Hex has two digits for each byte.');
   return digits.replaceAll(/../g, (pair) => String.fromCharCode(Number.parseInt(pair, 16)));
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 const BYTES_A_LINE = 16;

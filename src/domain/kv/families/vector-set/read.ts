@@ -1,5 +1,5 @@
 /** Reading vector sets: sizes, elements, vectors, links, ranges and random elements. */
-import { type ByteString, bytesOfBuffer } from '../../../../kernel/index.js';
+import { type ByteString, bufferOver, bytesOfBuffer } from '../../../../kernel/index.js';
 import { AnswerSize } from '../../answer-size.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { parseInt64 } from '../../numbers.js';
@@ -79,7 +79,7 @@ function rawForm(set: VectorSet, element: ByteString, numbers: Float32Array): Re
   const name = new SimpleString(QUANTIZATION_NAMES[precision]);
   const unit = numbers.map((number) => (length === 0 ? 0 : number / length));
   const stored = precision === 'F32' ? new Uint8Array(unit.buffer) : set.rawBytes(element);
-  const bytes = bytesOfBuffer(Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength));
+  const bytes = bytesOfBuffer(bufferOver(stored));
   const shown: Reply[] = [name, bytes, new DoubleReply(length)];
   if (precision === 'I8') shown.push(new DoubleReply(unit.reduce((most, value) => Math.max(most, Math.abs(value)), 0)));
   return shown;
