@@ -194,7 +194,7 @@ describe('console: databases', function () {
     expect((await browser.manage('POST', `/v2/kv/database/${id}/branches`, { name: 'of-grows' })).status).to.equal(200);
     await count.fill('1');
     await page.getByRole('button', { name: 'Change the number' }).click();
-    await page.getByText('a branch has the partitions of its origin').waitFor();
+    await page.getByText('a branch keeps the partitions of its origin').waitFor();
   });
 
   it('deletes a database after its name is typed', async () => {
