@@ -1,12 +1,17 @@
-/** Workers that are killed and replaced under a light load. Proves SUL1, SUP1, WPO1–WPO3, WPR1, WPR2. */
+/**
+ * Workers that are killed and replaced under a light load. WORKER_FAULTS=20 also kills, freezes and ends them at random.
+ * Proves SUL1, SUP1, WPO1–WPO3, WPR1, WPR2.
+ */
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { identifyProcess } from '../../src/adapters/nats/embedded/process-identity.js';
 import { countUntil } from '../support/counting-client.js';
 import { eventually } from '../support/eventually.js';
 import { runMillrace, signalPid } from '../support/millrace-process.js';
+import { replayLine, seededRandom, seedOfThisRun } from '../support/seeded-random.js';
+import { WorkerLoad } from '../support/worker-load.js';
 import { WorkersLoad } from '../support/workers-load.js';
-import { WorkersStand } from '../support/workers-stand.js';
+import { SHARDS, type WorkerFault, WorkersStand } from '../support/workers-stand.js';
 
 /** A light load. */
 const BETWEEN_WRITES_MS = 20;
@@ -14,13 +19,17 @@ const RELOADS = 20;
 /** It takes 80 s on two cores, and much longer if other programs use them. */
 const LONG_MS = 900_000;
 const CRASH = /"event":"worker.ended".*"reason":"exit code 3"/g;
-/** 12 of databases, 2 of queues, and the control shard. */
-const SHARDS = 15;
+/** After the kill of one worker. */
+const MORE_FAULTS = Number(process.env.WORKER_FAULTS ?? '0');
+const FAULT_MS = 60_000;
 
 describe('the supervisor of two workers', () => {
+  const seed = seedOfThisRun();
+  const random = seededRandom(seed);
   let stand: WorkersStand;
 
   before(async () => {
+    console.log(replayLine(seed, 'workers'));
     stand = await WorkersStand.start();
     expect(await stand.rest.set('kept', 2)).to.equal('OK');
   });
@@ -29,6 +38,13 @@ describe('the supervisor of two workers', () => {
   async function reload(args: readonly string[] = [], environment = stand.environment): Promise<void> {
     const { code, stdout } = await runMillrace(['reload', ...args], environment, { timeoutMs: 250_000 });
     expect([code, stdout.toString()]).to.deep.equal([0, 'all workers are replaced\n']);
+  }
+
+  async function strike(): Promise<void> {
+    const kind = random.pick(['kill', 'freeze', 'end'] as const satisfies readonly WorkerFault[]);
+    const startedAt = performance.now();
+    await stand.strike(kind, random.pick(await stand.workers()));
+    console.log(`      ${kind}: both serve after ${Math.round(performance.now() - startedAt)} ms`);
   }
 
   /** Shards that the current workers have taken over. */
@@ -78,11 +94,14 @@ describe('the supervisor of two workers', () => {
     expect(await stand.rest.get('kept')).to.equal(2);
   });
 
-  it('keeps each acknowledged write when a worker is killed; at the other one no request fails, and at most one outcome is unknown', async () => {
+  it('keeps each acknowledged write and a linearizable history when a worker is killed; at the other one no request fails, and at most one outcome is unknown', async function () {
+    this.timeout((1 + MORE_FAULTS) * FAULT_MS);
     const acknowledged: string[] = [];
     let slowestMs = 0;
     const end = { isOver: false };
-    const clients = await stand.clientsOfWorkers();
+    const { token, password } = await stand.spreadDatabase();
+    const load = new WorkerLoad({ url: stand.installation.addresses.kv ?? '', token }, random);
+    const clients = await stand.clientsOfWorkers(password);
     const counting = Promise.all(clients.map((client, at) => countUntil(client, `count-${at}`, end)));
     const writing = (async () => {
       for (let n = 0; !end.isOver; n += 1) {
@@ -104,6 +123,9 @@ describe('the supervisor of two workers', () => {
     // The killed worker may have stored one increment without an answer.
     expect(counted.filter(({ isClosed }) => !isClosed)[0]?.unknown).to.be.within(0, 1);
     expect(slowestMs).to.be.lessThan(10_000);
+    for (let count = 0; count < MORE_FAULTS; count += 1) await strike();
+    expect(load.recorded).to.be.greaterThan(0);
+    expect(await load.end()).to.deep.equal(['linearizable', 'linearizable', 'linearizable']);
     expect(await stand.native.exists(...acknowledged)).to.equal(acknowledged.length);
     expect(stand.installation.stderr()).to.match(/"event":"worker.ended".*"reason":"signal SIGKILL"/);
     // If that worker had the read models, another one has them now.

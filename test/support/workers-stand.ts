@@ -3,9 +3,11 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from '@upstash/qstash';
 import { Redis } from '@upstash/redis';
+import { expect } from 'chai';
 import { Redis as IoRedis } from 'ioredis';
 import { commandOf } from '../../src/adapters/nats/embedded/process-identity.js';
-import { credentialsIn } from './db-output-reader.js';
+import { credentialsIn, type PrintedCredentials } from './db-output-reader.js';
+import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
 import { WIRE_ALIAS } from './millrace-clients.js';
 import {
@@ -14,6 +16,7 @@ import {
   type MillraceProcess,
   PASSWORD,
   runMillrace,
+  signalPid,
   startMillrace,
   TOKEN,
   temporaryDirectory,
@@ -21,6 +24,13 @@ import {
 import { QUEUE_TOKEN } from './queue-process.js';
 
 const THIS_PROGRAM = `await import(${JSON.stringify(new URL('../../src/cli/main.js', import.meta.url))});`;
+
+const SIGNALS = { kill: 'SIGKILL', freeze: 'SIGSTOP', end: 'SIGTERM' } as const;
+
+export type WorkerFault = keyof typeof SIGNALS;
+
+/** 12 of databases, 2 of queues, and the control shard. */
+export const SHARDS = 15;
 
 export class WorkersStand {
   installation!: MillraceProcess;
@@ -74,16 +84,36 @@ export class WorkersStand {
     this.queue = new Client({ baseUrl, token: QUEUE_TOKEN });
   }
 
-  /** A client of each worker's port, which does not retry, with a database that both workers own partitions of. */
-  async clientsOfWorkers(): Promise<IoRedis[]> {
+  /** Creates a database that both workers own partitions of. */
+  async spreadDatabase(): Promise<PrintedCredentials> {
     const made = await runMillrace(['db', 'create', '--name', 'spread', '--partitions', '16'], this.environment);
-    const { password } = credentialsIn(made.stdout.toString());
+    return credentialsIn(made.stdout.toString());
+  }
+
+  /** A client of each worker's port, which does not retry. */
+  async clientsOfWorkers(password: string): Promise<IoRedis[]> {
     const first = Number(this.environment.MILLRACE_RESP_WORKER_PORT);
     const options = { host: '127.0.0.1', password, retryStrategy: () => null } as const;
     const clients = [first, first + 1].map((port) => new IoRedis({ port, ...options }));
     for (const client of clients) client.on('error', () => undefined);
     await Promise.all(clients.map((client) => client.ping()));
     return clients;
+  }
+
+  /** A worker is killed, frozen until the other one has its shards, or ended in order. */
+  async strike(kind: WorkerFault, victim: number): Promise<void> {
+    const within = { timeoutMs: 60_000, everyMs: 100 };
+    signalPid(victim, SIGNALS[kind]);
+    await eventually(
+      async () => expect(await this.metric(/^millrace_shard_owned\{.* 1$/)).to.have.length(SHARDS),
+      within,
+    );
+    if (kind === 'freeze') signalPid(victim, 'SIGCONT');
+    await eventually(async () => {
+      const workers = await this.workers();
+      expect(workers.length === 2 && workers.includes(victim)).to.equal(kind === 'freeze');
+      expect(await this.metric(/^millrace_workers 2$/)).to.have.length(1);
+    }, within);
   }
 
   /** @param source the program of later workers; undefined for the tested one */
