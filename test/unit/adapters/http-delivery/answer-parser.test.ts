@@ -1,5 +1,8 @@
 /** Answers as read from a connection. Proves ANS1–ANS4. */
+import http from 'node:http';
+import { Duplex } from 'node:stream';
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { AnswerParser } from '../../../../src/adapters/http-delivery/answer-parser.js';
 import { CallFailure } from '../../../../src/adapters/http-delivery/failure-words.js';
 
@@ -8,7 +11,145 @@ const BEGUN = 'HTTP/1.1 200 OK\r\n';
 const CHUNKED = `${BEGUN}Transfer-Encoding: chunked\r\n\r\n`;
 const OK = `${BEGUN}Content-Length: 2\r\n\r\nok`;
 
+interface Read {
+  readonly status: number | undefined;
+  /** Names in lower case, and values without white space at their end, which the parser keeps. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: string;
+}
+
+/** An answer of the bytes and the end of its connection, and its length; undefined when it is refused. */
+function readByParser(bytes: Buffer): { readonly read: Read; readonly length: number } | undefined {
+  const parser = new AnswerParser(10 * MAX_HEADER_BYTES);
+  let read: Read = { status: undefined, headers: [], body: '' };
+  let isComplete = false;
+  parser.expect(
+    {
+      onHeaders: (status, headers) => {
+        const shown = headers.map(([name, value]) => [name.toLowerCase(), value.replace(/[ \t]+$/, '')] as const);
+        read = { ...read, status, headers: shown };
+      },
+      onData: (chunk) => {
+        read = { ...read, body: read.body + Buffer.from(chunk).toString('latin1') };
+      },
+      onComplete: () => {
+        isComplete = true;
+      },
+    },
+    false,
+  );
+  try {
+    const length = parser.read(bytes, 0, bytes.length);
+    if (!isComplete) parser.end();
+    return { read, length };
+  } catch (failure) {
+    if (failure instanceof CallFailure) return undefined;
+    throw failure;
+  }
+}
+
+/** The same as Node's strict parser reads it; a text when it refuses it. */
+async function readByNode(bytes: Buffer): Promise<Read | string> {
+  const none = () => socket;
+  const stream = new Duplex({ read: () => {}, write: (_piece, _encoding, done) => done() });
+  const socket: Duplex = Object.assign(stream, { setTimeout: none, setNoDelay: none, setKeepAlive: none, ref: none });
+  return await new Promise((resolve) => {
+    const request = http.request({ createConnection: () => socket, insecureHTTPParser: false });
+    const refuse = (reason: string) => () => resolve(reason);
+    request.on('error', refuse('refused')).on('upgrade', refuse('another protocol')).on('close', refuse('closed'));
+    request.on('response', (response) => {
+      let body = '';
+      response.setEncoding('latin1').on('error', refuse('refused in its body'));
+      response.on('data', (text) => {
+        body += text;
+      });
+      response.on('end', () => {
+        const { statusCode: status, rawHeaders: raw } = response;
+        const names = raw.filter((_, at) => at % 2 === 0);
+        resolve({ status, headers: names.map((name, at) => [name.toLowerCase(), raw[2 * at + 1] as string]), body });
+      });
+    });
+    request.end();
+    setImmediate(() => {
+      socket.push(bytes);
+      socket.push(null);
+    });
+  });
+}
+
+const CHUNKS = '2\r\nok\r\n0\r\n\r\n';
+const answers = fc
+  .record({
+    start: fc.constantFrom('', '', '', '\r\n', '\n', 'HTTP/1.1 103 Early\r\nX: y\r\n\r\n', 'HTTP/1.1 102 P\r\n\r\n'),
+    status: fc.constantFrom(
+      ...['HTTP/1.1 200 OK', 'HTTP/1.1 200 OK', 'HTTP/1.1 200 OK', 'HTTP/1.1 200', 'HTTP/1.1 200 ', 'HTTP/1.0 200 OK'],
+      ...['HTTP/1.1 204 No', 'HTTP/1.1 304 No', 'HTTP/1.1 404 \xff\t!', 'HTTP/1.1  200 OK', 'HTTP/1.1 2000 OK'],
+      ...['HTTP/1.1 20 OK', 'http/1.1 200 OK', 'HTTP/2.0 200 OK', 'HTTP/1.1 999 x', 'HTTP/1.1 099 x', 'HTTP/1.1 200OK'],
+    ),
+    headers: fc.array(
+      fc.oneof(
+        fc.constantFrom(
+          ...[
+            'Content-Length: 2',
+            'Content-Length: 2',
+            'content-length:02 ',
+            'Content-Length: 2, 2',
+            'Content-Length:',
+          ],
+          ...['Content-Length: +2', 'Content-Length: 0', 'Transfer-Encoding: chunked', 'Transfer-Encoding:Chunked '],
+          ...['Transfer-Encoding: gzip, chunked', 'Transfer-Encoding: chunked, gzip', 'Transfer-Encoding: xchunked'],
+          ...['Connection: close', 'Connection: Upgrade', 'Upgrade: x', 'Trailer: X', 'X-Empty:', 'X-Wide:   a b  '],
+          ...['\tX: folded', ' folded', 'no colon', ': no name', 'X : y', '__proto__: a'],
+        ),
+        fc
+          .tuple(fc.string({ unit: 'binary-ascii', maxLength: 4 }), fc.uint8Array({ maxLength: 6 }))
+          .map(([name, value]) => `X${name}: ${Buffer.from(value).toString('latin1')}`),
+      ),
+      { maxLength: 3 },
+    ),
+    end: fc.constantFrom('\r\n', '\r\n', '\r\n', '\r\n', '\n', '\r'),
+    body: fc.oneof(
+      fc.constantFrom(
+        ...[
+          '',
+          'ok',
+          'ok',
+          'okmore',
+          CHUNKS,
+          CHUNKS,
+          `1\r\no\r\n01\r\nk\r\n0\r\n\r\n`,
+          `${CHUNKS}${OK}`,
+          `2 ${CHUNKS}`,
+        ],
+        ...[
+          '2;a=b\r\nok\r\n0\r\nX: y\r\n\r\n',
+          '2;\r\nok\r\n0\r\n\r\n',
+          '2\nok\n0\n\n',
+          '2\r\nok0\r\n\r\n',
+          `-${CHUNKS}`,
+        ],
+      ),
+      fc.string({ unit: 'binary-ascii', maxLength: 8 }),
+    ),
+  })
+  .map(({ start, status, headers, end, body }) => `${start}${[status, ...headers].join('\r\n')}${end}\r\n${body}`);
+
 describe('an answer on a connection', () => {
+  it('is read as by Node’s strict parser, for any bytes', async () => {
+    let accepted = 0;
+    await fc.assert(
+      fc.asyncProperty(answers, async (text) => {
+        const bytes = Buffer.from(text, 'latin1');
+        const found = readByParser(bytes);
+        if (found === undefined) return;
+        accepted += 1;
+        expect(found.read).to.deep.equal(await readByNode(bytes.subarray(0, found.length)));
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(accepted).to.be.above(50);
+  });
+
   /** The parsed parts, and then the number of bytes of the answer, or the reason for its refusal. */
   function toldOf(pieces: readonly string[], { isBodyless = false, hasEnd = false } = {}): readonly string[] {
     const parser = new AnswerParser(MAX_HEADER_BYTES);
