@@ -4,15 +4,19 @@ import { LEAST_REFRESH_MS, useAsk } from '../../api/ask.js';
 import { CallError, ofQueue } from '../../api/call.js';
 import { usePageQuery } from '../../api/query.js';
 import { useQueue } from '../../api/queues.js';
+import { mayChangeQueues } from '../../api/session.js';
 import { StateBadge } from '../../parts/badge.js';
+import { DangerButton } from '../../parts/button.js';
+import { asked as confirmed } from '../../parts/dialog.js';
 import { PageHead } from '../../parts/page-head.js';
 import { Shown } from '../../parts/states.js';
 import { Tabs, useTab } from '../../parts/tabs.js';
 import { useNow } from '../../parts/time.js';
+import { doing } from '../../parts/toast.js';
 import { AboutRun, RunLine } from './about-run.js';
+import { FailedRunActions } from './failed-run-actions.js';
 import { useRunLinks } from './links.js';
 import { type Run, type RunEvent, useNews } from './records.js';
-import { RunActions } from './run-actions.js';
 import { RunEvents } from './run-events.js';
 import { RunFailure } from './run-failure.js';
 import { RunGraph } from './run-graph.js';
@@ -82,6 +86,36 @@ export default function RunPage({ id }: { readonly id: string }) {
           />
         )}
       </Shown>
+    </>
+  );
+}
+
+interface RunActionsProps {
+  readonly account: string;
+  readonly run: Run;
+  onDone(): void;
+}
+
+/** Actions on the whole run: cancel, resume, restart. */
+function RunActions({ account, run, onDone }: RunActionsProps) {
+  const links = useRunLinks();
+  if (!mayChangeQueues.value) return null;
+  const { workflowRunId, workflowUrl, workflowState, dlqId, failureFunction } = run;
+  const cancel = async () => {
+    const text = 'Its open steps are dropped, its failure function is not called, and it cannot be resumed.';
+    if (!(await confirmed({ title: 'Cancel this run?', text, action: 'Cancel the run', isDangerous: true }))) return;
+    const work = () => ofQueue(account, 'DELETE /v2/workflows/runs/{id}', { path: { id: workflowRunId } });
+    if (await doing(work, 'Cancelled')) onDone();
+  };
+  return (
+    <>
+      {workflowState === 'RUN_STARTED' && <DangerButton onClick={cancel}>Cancel the run</DangerButton>}
+      {workflowState === 'RUN_FAILED' && dlqId !== undefined && (
+        <FailedRunActions account={account} dlqId={dlqId} functionState={failureFunction?.state} onDone={onDone} />
+      )}
+      <a class="button" href={links.list({ tab: 'start', url: workflowUrl })}>
+        Start another
+      </a>
     </>
   );
 }
