@@ -23,7 +23,8 @@ describe('exported names', () => {
       .flatMap((homes) => [...homes.keys()])
       .filter(
         (name) =>
-          /(Slot|Room|World|Face|Facts)s?(?![a-z])|_(SLOT|ROOM|WORLD|FACE(?!T)|FACTS)/.test(name) && !allowed.includes(name),
+          /(Slot|Room|World|Face|Facts)s?(?![a-z])|_(SLOT|ROOM|WORLD|FACE(?!T)|FACTS)/.test(name) &&
+          !allowed.includes(name),
       );
     expect(vague).to.deep.equal([]);
   });
