@@ -7,8 +7,8 @@
  *       query, and never have changes that are undone later
  *  PIX2 with other work, a slice waits for as much other work as it takes, so at most half of the time is spent here.
  *       Without other work, slices follow each other for at most 2 ms, with one round of the event loop between two,
- *       and then other processes have a millisecond. While stored contents are compared after a start, clients wait
- *       for them, so there is no pause
+ *       and then other processes have a millisecond. Slices are short while clients send requests. While stored
+ *       contents are compared after a start, clients wait for them, so there is no pause
  */
 import type { KvEngine } from '../../domain/kv/index.js';
 import type { Clock } from '../../ports/index.js';
@@ -18,7 +18,7 @@ import type { StoredIndexes } from './stored-indexes.js';
 
 /** The work for one partition before the next one's turn: a command that arrives during it waits for the rest of it. */
 const SLICE_MS = 0.25;
-/** The longest slice, which follows a pause or other work that took as long. */
+/** The longest slice. It follows other work that took as long, or a pause without clients. */
 const MAX_SLICE_MS = 1;
 /** The time until the next look when no slice can be used, and for other processes after `MOST_MS` without a pause. */
 const PAUSE_MS = 1;
@@ -27,6 +27,8 @@ const PAUSE_MS = 1;
  * 1.8 with it. This is the time of the short slices between two pauses.
  */
 const MOST_MS = 1;
+/** Clients count as sending requests for so long after other work. */
+const RECENT_MS = 20;
 /** A round of the event loop without other work takes less. */
 const IDLE_ROUND_MS = 0.1;
 /** One of so many slices is for storing contents, also while changes wait. */
@@ -40,6 +42,8 @@ export class PartitionIndexing {
   #endedAtMs: number | undefined;
   /** When the present round of the event loop began. */
   #roundAtMs = 0;
+  /** When a round of the event loop last had other work. */
+  #otherAtMs = Number.NEGATIVE_INFINITY;
   /** The time of slices without other work since the last pause. */
   #sinceMs = 0;
   #turns = 0;
@@ -118,10 +122,13 @@ export class PartitionIndexing {
 
   /** PIX2. A round of the event loop that takes longer than an empty one had other work. @returns 0: not now */
   #sliceMs(nowMs: number, isUrgent: boolean): number {
-    if (this.#endedAtMs === undefined) return nowMs < this.#pausedUntilMs ? 0 : MAX_SLICE_MS;
+    const isRecent = nowMs - this.#otherAtMs < RECENT_MS;
+    if (this.#endedAtMs === undefined)
+      return nowMs < this.#pausedUntilMs ? 0 : isRecent && !isUrgent ? SLICE_MS : MAX_SLICE_MS;
     const isIdle = nowMs - this.#roundAtMs < IDLE_ROUND_MS;
     const otherMs = nowMs - this.#endedAtMs;
     this.#roundAtMs = nowMs;
+    if (!isIdle) this.#otherAtMs = nowMs;
     if (!isIdle && otherMs < SLICE_MS) return 0;
     this.#endedAtMs = undefined;
     if (otherMs >= SLICE_MS) return Math.min(otherMs, MAX_SLICE_MS);

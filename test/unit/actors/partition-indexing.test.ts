@@ -61,6 +61,20 @@ describe('the slices of indexing', () => {
     expect(shareBeside(0)).to.be.within(0.45, 0.67);
   });
 
+  it('take a quarter of a millisecond each while clients send a request every few milliseconds', () => {
+    let longestMs = 0;
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const before = indexedMs;
+      indexing.run();
+      // The first slices come before the first request.
+      if (round > 10) longestMs = Math.max(longestMs, indexedMs - before);
+      nowMs += round % 10 === 0 ? 0.2 : 0.01;
+      if (round % 10 !== 0) nowMs += indexing.inMs ?? 0;
+    }
+    expect(longestMs).to.be.below(0.25 + 2 * STEP_MS);
+    expect(indexedMs / nowMs).to.be.within(0.3, 0.67);
+  });
+
   for (const otherMs of [0.15, 0.5, 1, 5]) {
     it(`take at most half of the time when each round has ${otherMs} ms of other work`, () => {
       const share = shareBeside(otherMs);
