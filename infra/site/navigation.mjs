@@ -119,7 +119,7 @@ export const NAVIGATION = [
     name: 'Internals',
     about: 'The code, its promises, and the reasons for its decisions.',
     groups: [
-      { pages: ['all-pages', 'architecture', 'promises', 'protocol', 'contributing', 'testing'] },
+      { pages: ['all-pages', 'architecture', 'promises', 'protocol', 'http-grammar', 'contributing', 'testing'] },
       {
         name: 'Decisions',
         pages: below('decisions', [

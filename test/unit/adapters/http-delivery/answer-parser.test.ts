@@ -257,6 +257,7 @@ describe('an answer on a connection', () => {
       `${BEGUN}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n`,
       OTHER_LENGTH,
     ],
+    ['an empty encoding before a length', `${BEGUN}Transfer-Encoding:\r\nContent-Length: 5\r\n\r\nhello`, INVALID],
     ['a length where there is no body', 'HTTP/1.1 204 No\r\nContent-Length: 2\r\n\r\nok', OTHER_LENGTH],
     ['a chunk without a size', `${CHUNKED}\r\nok\r\n`, INVALID],
     ['a size that is no number', `${CHUNKED}0x2\r\nok\r\n`, INVALID],
@@ -295,6 +296,61 @@ describe('an answer on a connection', () => {
   for (const [where, text, words] of broken) {
     it(`is refused when its connection ends ${where}`, () => {
       expect(toldOf([text], { hasEnd: true })).to.deep.equal([words]);
+    });
+  }
+
+  // The situations in the published cases of Node's parser, llhttp: test/response of its repository.
+  const readSituations = [
+    ['the status of an error', 'HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n'],
+    ['a status line without a reason', 'HTTP/1.1 301\r\nContent-Length: 0\r\n\r\n'],
+    ['two spaces before its reason', 'HTTP/1.1 200  OK\r\nContent-Length: 0\r\n\r\n'],
+    ['bytes above ASCII in its reason', 'HTTP/1.1 500 Oriëntatieprobleem\r\nContent-Length: 0\r\n\r\n'],
+    ['an underscore in a name', `${BEGUN}Content_Type: text/html\r\nContent-Length: 2\r\n\r\nok`],
+    ['spaces around a value', `${BEGUN}Server:  httpd  \r\nContent-Length: 2\r\n\r\nok`],
+    ['a body until the end of the connection', `${BEGUN}Content-Type: text/plain\r\n\r\nhello world`],
+    ['another encoding after chunks', `${BEGUN}Transfer-Encoding: chunked, deflate\r\n\r\nWorld`],
+    [
+      'a second encoding that is no chunks',
+      `${BEGUN}Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\nWorld`,
+    ],
+    ['the word chunked twice without a comma', `${BEGUN}Transfer-Encoding: chunkedchunked\r\n\r\n2\r\nOK\r\n0\r\n\r\n`],
+    ['chunk extensions with values', `${CHUNKED}2;first;second=some;third=value\r\nok\r\n0\r\n\r\n`],
+    ['chunk extensions with quotation marks', `${CHUNKED}2;first="a; b";second\r\nok\r\n0\r\n\r\n`],
+    ['sizes in small and capital letters', `${CHUNKED}a\r\n0123456789\r\nA\r\n0123456789\r\n000\r\n\r\n`],
+    ['a length of zeros', `${BEGUN}Content-Length: 00\r\n\r\n`],
+    ['no body after 304, with a length', 'HTTP/1.1 304 Not Modified\r\nContent-Length: 0\r\n\r\n'],
+  ] as const;
+  for (const [situation, text] of readSituations) {
+    it(`is read as by Node’s parser with ${situation}`, async () => {
+      const bytes = Buffer.from(text, 'latin1');
+      const found = readByParser(bytes);
+      expect(found?.length).to.equal(bytes.length);
+      expect(found?.read).to.deep.equal(await readByNode(bytes));
+    });
+  }
+
+  const refusedSituations = [
+    ['an incomplete protocol', 'HTP/1.1 200 OK\r\n\r\n'],
+    ['a second digit in the first part of its version', 'HTTP/01.1 200 OK\r\n\r\n'],
+    ['a second digit in the second part of its version', 'HTTP/1.01 200 OK\r\n\r\n'],
+    ['an unknown version', 'HTTP/5.6 200 OK\r\n\r\n'],
+    ['a tab after its version', 'HTTP/1.1\t200 OK\r\n\r\n'],
+    ['two spaces before its status', 'HTTP/1.1  200 OK\r\n\r\n'],
+    ['a status of one digit', 'HTTP/1.1 2 OK\r\n\r\n'],
+    ['a space before its first header', 'HTTP/1.1 200 OK\r\n Host: foo\r\n\r\n'],
+    ['headers separated by a carriage return', `${BEGUN}Foo: 1\rBar: 2\r\n\r\n`],
+    ['line feeds only', 'HTTP/1.1 200 OK\nContent-Length: 0\n\n'],
+    ['a length beyond the largest number', `${BEGUN}Content-Length: 1000000000000000000000\r\n\r\n`],
+    ['a folded line after chunks', `${BEGUN}Transfer-Encoding: chunked\r\n  abc\r\n\r\n`],
+    ['a space after a chunk size', `${CHUNKED}2  \r\nok\r\n0\r\n\r\n`],
+    ['words after a chunk size', `${CHUNKED}2 erfrferferf\r\nok\r\n0 rrrr\r\n\r\n`],
+    ['no extension after a semicolon', `${CHUNKED}2;\r\nok\r\n0\r\n\r\n`],
+  ] as const;
+  for (const [situation, text] of refusedSituations) {
+    it(`is refused with ${situation}, as by Node’s parser`, async () => {
+      const bytes = Buffer.from(text, 'latin1');
+      expect(readByParser(bytes)).to.equal(undefined);
+      expect(await readByNode(bytes)).to.be.a('string');
     });
   }
 });

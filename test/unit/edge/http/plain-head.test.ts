@@ -162,4 +162,72 @@ describe('edge/http: the head of a plain request', () => {
     expect(heads.read(GET.replace('/get/a', `/get/a${fill}`))).to.include({ method: 'GET' });
     expect(heads.read(GET.replace('/get/a', `/get/a${fill}a`))).to.equal(undefined);
   });
+
+  // The situations in the published cases of Node's parser, llhttp: test/request of its repository.
+  const plainSituations = [
+    [
+      'headers of a browser',
+      'GET /favicon.ico HTTP/1.1\r\nHost: 0.0.0.0=5000\r\nAccept: text/html,*/*;q=0.8\r\nKeep-Alive: 300',
+    ],
+    ['marks of quotation and brackets in a value', 'GET /a HTTP/1.1\r\nHost: x\r\naaaaa:++++++++"[]{}'],
+    ['a question mark within the query', 'GET /test.cgi?foo=bar?baz HTTP/1.1\r\nHost: x'],
+    ['a percent-encoded path', 'GET /delta/%CE%B4/x HTTP/1.1\r\nHost: x'],
+    ['a path that begins with two slashes', 'GET //a HTTP/1.1\r\nHost: x'],
+    ['an empty header', 'GET /a HTTP/1.1\r\nHost: x\r\nAccept:'],
+    ['spaces around a length', 'POST /a HTTP/1.1\r\nHost: x\r\nContent-Length:  42 '],
+    ['a length with leading zeros', 'POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 003'],
+    ['a length with capital letters in its name', 'POST /a HTTP/1.1\r\nHost: x\r\nconTENT-Length: 5'],
+    ['a body after DELETE', 'DELETE /a HTTP/1.1\r\nHost: x\r\nContent-Length: 5'],
+    ['keep-alive in capital letters', 'GET /a HTTP/1.1\r\nHost: x\r\nConnection: Keep-Alive'],
+  ] as const;
+  for (const [situation, head] of plainSituations) {
+    it(`is accepted with ${situation}, and as Node reads it`, async () => {
+      const { method, url, headers } = new PlainHeads(LIMITS).read(head) ?? {};
+      expect({ method, url, headers }).to.deep.equal(await readByNode(head));
+      expect(method).to.be.a('string');
+    });
+  }
+
+  const otherSituations = [
+    ['the protocol of a media server', 'GET /a ICE/1.0\r\nHost: x'],
+    ['a letter before the protocol', 'GET /a IHTTP/1.0\r\nHost: x'],
+    ['an unknown version', 'GET /a HTTP/5.6\r\nHost: x'],
+    ['no version', 'GET /a\r\nHost: x'],
+    ['two spaces before the version', 'GET /a  HTTP/1.1\r\nHost: x'],
+    ['a line feed before it', '\r\nGET /a HTTP/1.1\r\nHost: x'],
+    ['a method that begins with a known one', 'GETA /a HTTP/1.1\r\nHost: x'],
+    ['another method', 'PURGE /a HTTP/1.1\r\nHost: x'],
+    ['a tunnel', 'CONNECT 0.0.0.0:443 HTTP/1.1\r\nHost: x'],
+    ['a whole URL', 'GET http://x?hail=all HTTP/1.1\r\nHost: x'],
+    ['a fragment', 'GET /topics/2375?page=1#posts-17408 HTTP/1.1\r\nHost: x'],
+    ['a tab in its target', 'GET /foo\tbar HTTP/1.1\r\nHost: x'],
+    ['a form feed in its target', 'GET /foo\fbar HTTP/1.1\r\nHost: x'],
+    ['bytes above ASCII in its target', 'GET /\xce\xb4 HTTP/1.1\r\nHost: x'],
+    ['an empty target', 'GET  HTTP/1.1\r\nHost: x'],
+    ['headers separated by a carriage return', 'GET /a HTTP/1.1\r\nHost: x\r\nFoo: 1\rBar: 2'],
+    ['headers separated by a line feed', 'GET /a HTTP/1.1\r\nHost: x\r\nFoo: 1\nBar: 2'],
+    ['an empty header that ends in a line feed', 'GET /a HTTP/1.1\r\nHost: x\r\nx:\nTransfer-Encoding: chunked'],
+    ['an at sign in a name', 'GET /a HTTP/1.1\r\nHost: x\r\nFo@: Failure'],
+    ['a control character in a name', 'GET /a HTTP/1.1\r\nHost: x\r\nFoo\x01test: Bar'],
+    ['a carriage return in a name', 'GET /a HTTP/1.1\r\nHost: x\r\nContent\rLength: 003'],
+    ['a header without a name', 'GET /a HTTP/1.1\r\nHost: x\r\n: Bar'],
+    ['a folded name', 'GET /a HTTP/1.1\r\nHost: x\r\nname\r\n : value'],
+    ['a folded value', 'GET /a HTTP/1.1\r\nHost: x\r\nLine1:   abc\r\n\tdef'],
+    ['a space before its first header', 'GET /a HTTP/1.1\r\n Host: x'],
+    ['a length of two numbers', 'POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 13 37'],
+    ['an empty length', 'POST /a HTTP/1.1\r\nHost: x\r\nContent-Length:'],
+    ['a length beyond the largest number', 'POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000000000000000'],
+    ['two lengths', 'POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2'],
+    ['a length and chunks', 'POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked'],
+    ['a length and an empty encoding', 'POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding:'],
+    ['an unknown encoding', 'POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: pigeons'],
+    [
+      'an upgrade with a body',
+      'POST /a HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: HTTP/2.0\r\nContent-Length: 15',
+    ],
+    ['two words in Connection', 'GET /a HTTP/1.1\r\nHost: x\r\nConnection: keep-alive, upgrade'],
+  ] as const;
+  for (const [situation, head] of otherSituations) {
+    it(`is not accepted with ${situation}`, () => expect(new PlainHeads(LIMITS).read(head)).to.equal(undefined));
+  }
 });
