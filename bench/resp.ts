@@ -71,7 +71,7 @@ function workloadsOf(sha: string): readonly Workload[] {
   const key = 'key:__rand_int__';
   const ofMillion = { pipeline: FEW, requests: 100_000, target: 0.25, randomBelow: MEMBERS };
   return [
-    { name: 'SET', pipeline: 1, requests: 40_000, target: 0.6, command: { test: 'set' } },
+    { name: 'SET', pipeline: 1, requests: 40_000, target: 0.8, command: { test: 'set' } },
     { name: 'GET', pipeline: 1, requests: 60_000, target: 0.65, command: { test: 'get' } },
     { name: 'SET', pipeline: MANY, requests: 500_000, target: 0.4, command: { test: 'set' } },
     { name: 'GET', pipeline: MANY, requests: 1_000_000, target: 0.5, command: { test: 'get' } },
