@@ -12,7 +12,7 @@ export MALLOC_TRIM_THRESHOLD_ ?= 131072
 HEAP_MB ?= $(or $(MILLRACE_HEAP_MB),1024)
 # Half of the engine's own 16: as fast, and half as much that lies about between two collections.
 SERVE_FLAGS = $(NODE_FLAGS) --max-old-space-size=$(HEAP_MB) --max-semi-space-size=8
-MOCHA := node_modules/.bin/mocha --require ./dist/test/support/library-settings.js --require ./dist/test/support/file-results.js
+MOCHA := node_modules/.bin/mocha --unhandled-rejections=warn --require ./dist/test/support/library-settings.js --require ./dist/test/support/file-results.js
 # The number of processes follows; each takes the next file. Quick tests wait for half of their time: two processes keep a core busy.
 SIDE_BY_SIDE = $(MOCHA) --parallel --jobs
 LANES := $(shell echo $$((2 * $$(nproc))))

@@ -12,3 +12,6 @@ const given = process.env.PROPERTY_SEED ?? '1';
 if (given !== 'random') fc.configureGlobal({ seed: Number(given) });
 
 config.truncateThreshold = 400;
+
+// Mocha sets the code at its end. A parallel run whose worker has crashed ends without a summary, and with the code 0.
+process.exitCode = 1;
