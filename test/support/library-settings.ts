@@ -13,5 +13,5 @@ if (given !== 'random') fc.configureGlobal({ seed: Number(given) });
 
 config.truncateThreshold = 400;
 
-// Mocha sets the code at its end. A parallel run whose worker has crashed ends without a summary, and with the code 0.
+// Mocha sets the code at its end. If a worker crashes, a parallel run ends without a summary and would have the code 0.
 process.exitCode = 1;

@@ -23,7 +23,7 @@ const MAX_SLICE_MS = 1;
 /** The time until the next look when no slice can be used, and for other processes after `MOST_MS` without a pause. */
 const PAUSE_MS = 1;
 /**
- * Other processes need the processor too: the 99th percentile of SET is 2.0 times that before without a pause, 1.6 to
+ * Other processes need the processor too: the 99th percentile of SET is 2.0 times that before without a pause, 1.3 to
  * 1.8 with it. This is the time of the short slices between two pauses.
  */
 const MOST_MS = 1;
@@ -123,8 +123,10 @@ export class PartitionIndexing {
   /** PIX2. A round of the event loop that takes longer than an empty one had other work. @returns 0: not now */
   #sliceMs(nowMs: number, isUrgent: boolean): number {
     const isRecent = nowMs - this.#otherAtMs < RECENT_MS;
-    if (this.#endedAtMs === undefined)
-      return nowMs < this.#pausedUntilMs ? 0 : isRecent && !isUrgent ? SLICE_MS : MAX_SLICE_MS;
+    if (this.#endedAtMs === undefined) {
+      if (nowMs < this.#pausedUntilMs) return 0;
+      return isRecent && !isUrgent ? SLICE_MS : MAX_SLICE_MS;
+    }
     const isIdle = nowMs - this.#roundAtMs < IDLE_ROUND_MS;
     const otherMs = nowMs - this.#endedAtMs;
     this.#roundAtMs = nowMs;

@@ -1,4 +1,4 @@
-/** Keeps the first items of an order, without sorting all: a heap whose top is the last of the kept items. */
+/** Keeps the first items of an order, without sorting all: a heap with the last of the kept items at its top. */
 export class FirstItems<T> {
   readonly #heap: T[] = [];
 
