@@ -58,6 +58,7 @@ describe('edge/queue: applications', () => {
     ['/v2/apps', { metadata: { a: 1 } }, /^metadata.a must be a string/],
     ['/v2/apps', { email: 'no address' }, /^email must be one e-mail address/],
     ['/v2/apps', { email: 'a@b.example\r\nBcc: c@d.example' }, /^email must be one e-mail address/],
+    ['/v2/apps', { email: 'a@b.example?subject=x' }, /^email must be one e-mail address/],
     ['/v2/apps', { email: 'a@b.example,c@d.example' }, /^email must be one e-mail address/],
     ['/v2/apps', { email: 'Anna <a@b.example>' }, /^email must be one e-mail address/],
     ['/v2/apps', { email: `${'a'.repeat(250)}@b.example` }, /^email must be shorter than or equal to 254/],

@@ -45,8 +45,8 @@ const EVENT_TYPE = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 /** The signed text has a dot after the id. */
 const EVENT_ID = /^[A-Za-z0-9_:-]+$/;
 const UID = /^[A-Za-z0-9_:@.-]*$/;
-/** Without the characters by which programs of mail tell several addresses or names apart. */
-const ONE_MAILBOX = /^(?:[^\s\p{Cc}@"<>()[\]\\,;:]+@[^\s\p{Cc}@"<>()[\]\\,;:]+)?$/u;
+/** Without the characters by which programs of mail tell several addresses or names apart, and at a host name. */
+const ONE_MAILBOX = /^(?:[^\s\p{Cc}@"<>()[\]\\,;:]+@[\p{L}\p{M}\p{N}.-]+)?$/u;
 const MAX_STARTS_PER_PERIOD = 1_000_000;
 /** The headers of the signature, which an endpoint cannot set. */
 const OWN_HEADER = /^webhook-/i;
