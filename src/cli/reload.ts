@@ -31,12 +31,13 @@ const LOOK_EVERY_MS = 100;
 /** Settings of the supervisor and its nats-server, by field: a restart changes them. */
 function fixedIn({ storage, process, endpoints, signIn, nats }: Config): Readonly<Record<string, unknown>> {
   const { dataDir, sealKeyFile, fsync, kvShards, queueShards } = storage;
-  const { workers, heapMb, roles } = process;
+  const { workers, heapMb, roles, workerSilenceMs } = process;
+  const processes = { workers, heapMb, roles, workerSilenceMs };
   const { host, kvPort, queuePort, mgmtPort, respPort, metricsPort } = endpoints;
   const ports = { kvPort, queuePort, mgmtPort, respPort, metricsPort };
   const shards = { kvShards, queueShards };
   const { metricsToken } = signIn;
-  return { dataDir, sealKeyFile, fsync, ...shards, workers, heapMb, roles, host, ...ports, metricsToken, ...nats };
+  return { dataDir, sealKeyFile, fsync, ...shards, ...processes, host, ...ports, metricsToken, ...nats };
 }
 
 /** @param takesSettings  the MILLRACE_* variables of this command replace those of the workers */

@@ -40,6 +40,7 @@ export function superviseWorkers({ config, log, nats }: SupervisorStart, stoppin
         placePrefix: placePrefixOf(config),
         keepsModels: config.process.roles.includes('projection'),
         shutdownMs: config.process.shutdownMs,
+        silenceMs: config.process.workerSilenceMs,
         announceEnd: async (session) => (await loaded).announceGone(await installation, session),
         record,
         log,

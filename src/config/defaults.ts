@@ -40,6 +40,10 @@ export const DEFAULTS = {
     ({ isEmbedded }) => (isEmbedded ? 0 : 3_000),
     'How long a stopping process reports not ready and still answers: three probes, one second apart. At most a third of MILLRACE_SHUTDOWN_MS. An embedded installation has no other process to take over and does not wait.',
   ),
+  workerSilenceMs: as(
+    20_000,
+    'A worker reports to its supervisor once a second, and is killed and started again after this silence: it is frozen, or its event loop is held. Far above a garbage collection of the largest heap, and above a start on a machine that is busy with other programs. More for a debugger or a heap snapshot.',
+  ),
 
   // endpoints
   host: as('127.0.0.1', 'Only this machine can connect until an operator changes it.'),

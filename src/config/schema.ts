@@ -60,6 +60,7 @@ class ProcessSettings {
   @setting(bytes(32 * MIB, 1024 * GIB)) readonly memoryBytes!: number | undefined;
   @setting(milliseconds(100, 600_000)) readonly shutdownMs!: number;
   @setting(milliseconds(0, 600_000)) readonly drainNoticeMs!: number;
+  @setting(milliseconds(3_000, 3_600_000)) readonly workerSilenceMs!: number;
 }
 
 /** Addresses of the endpoints, as bound and as shown to clients. */

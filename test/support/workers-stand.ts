@@ -23,7 +23,7 @@ import {
 } from './millrace-process.js';
 import { QUEUE_TOKEN } from './queue-process.js';
 
-const THIS_PROGRAM = `await import(${JSON.stringify(new URL('../../src/cli/main.js', import.meta.url))});`;
+export const THIS_PROGRAM = `await import(${JSON.stringify(new URL('../../src/cli/main.js', import.meta.url))});`;
 
 const SIGNALS = { kill: 'SIGKILL', freeze: 'SIGSTOP', end: 'SIGTERM' } as const;
 
@@ -104,16 +104,25 @@ export class WorkersStand {
   async strike(kind: WorkerFault, victim: number): Promise<void> {
     const within = { timeoutMs: 60_000, everyMs: 100 };
     signalPid(victim, SIGNALS[kind]);
-    await eventually(
-      async () => expect(await this.metric(/^millrace_shard_owned\{.* 1$/)).to.have.length(SHARDS),
-      within,
-    );
+    await this.#ownAll(within);
     if (kind === 'freeze') signalPid(victim, 'SIGCONT');
     await eventually(async () => {
       const workers = await this.workers();
       expect(workers.length === 2 && workers.includes(victim)).to.equal(kind === 'freeze');
       expect(await this.metric(/^millrace_workers 2$/)).to.have.length(1);
     }, within);
+  }
+
+  /** Waits until both workers serve, and own all shards. */
+  async serveWithBoth(): Promise<void> {
+    const within = { timeoutMs: 60_000, everyMs: 100 };
+    await eventually(async () => expect(await this.metric(/^millrace_workers 2$/)).to.have.length(1), within);
+    await this.#ownAll(within);
+  }
+
+  #ownAll(within: { readonly timeoutMs: number }): Promise<unknown> {
+    const owned = /^millrace_shard_owned\{.* 1$/;
+    return eventually(async () => expect(await this.metric(owned)).to.have.length(SHARDS), within);
   }
 
   /** @param source the program of later workers; undefined for the tested one */

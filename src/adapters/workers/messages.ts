@@ -64,4 +64,6 @@ export type FromWorker =
   | { readonly kind: 'failed'; readonly code: string; readonly message: string }
   /** For the worker that keeps the read models. */
   | { readonly kind: 'rebuild'; readonly model: RebuiltModel }
-  | { readonly kind: 'answer'; readonly id: number; readonly answer: unknown };
+  | { readonly kind: 'answer'; readonly id: number; readonly answer: unknown }
+  /** Once a second: its event loop runs. Unknown to older supervisors, and not sent by older workers. */
+  | { readonly kind: 'report' };

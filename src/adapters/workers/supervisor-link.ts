@@ -15,6 +15,7 @@ import type {
   WorkerSession,
   WorkerStart,
 } from './messages.js';
+import { REPORT_EVERY_MS } from './report-watch.js';
 
 type AnswerOf = { readonly [Q in WorkerQuestion]: () => Answers[Q] | Promise<Answers[Q]> };
 
@@ -26,6 +27,7 @@ export class SupervisorLink {
   readonly #onDuty: Promise<void>;
   #answers: AnswerOf | undefined;
   #rebuild: ((model: RebuiltModel) => void) | undefined;
+  #isReporting = false;
 
   /** @returns undefined in a process that is no worker */
   static ofThisProcess(): SupervisorLink | undefined {
@@ -70,6 +72,7 @@ export class SupervisorLink {
   /** Reports that this process runs. @returns its part, when the installation is open */
   begin(): Promise<WorkerStart> {
     this.#send({ kind: 'hello' });
+    setInterval(() => this.#report(), REPORT_EVERY_MS).unref();
     return this.#begun;
   }
 
@@ -110,6 +113,15 @@ export class SupervisorLink {
   failed(error: unknown): Promise<void> {
     const code = isMillraceError(error) ? error.code : 'DEFECT';
     return new Promise((resolve) => this.#send({ kind: 'failed', code, message: describeError(error) }, resolve));
+  }
+
+  /** At most one is on its way to a supervisor that does not read. */
+  #report(): void {
+    if (this.#isReporting) return;
+    this.#isReporting = true;
+    this.#send({ kind: 'report' }, () => {
+      this.#isReporting = false;
+    });
   }
 
   async #answer(id: number, about: WorkerQuestion): Promise<void> {

@@ -3,7 +3,8 @@
  *
  *  WPO1 a start fails with the reason of the first worker that cannot start; after the start no worker's end ends the
  *       others
- *  WPO2 a worker that ends is announced before it is started again, after a pause that grows with each failure
+ *  WPO2 a worker that ends is announced before it is started again, after a pause that grows with each failure; an end
+ *       in order is none
  *  WPO3 a replaced worker ends after its successor serves; a successor that does not serve ends, and the old one stays
  *  WPO4 at most one worker keeps the read models; another one does when it has ended
  */
@@ -11,6 +12,7 @@ import cluster from 'node:cluster';
 import { describeError, MillraceError } from '../../kernel/index.js';
 import type { Check, Log } from '../../ports/index.js';
 import type { ReadyWorker, WorkerSession, WorkerStart } from './messages.js';
+import { REPORT_EVERY_MS, ReportWatch } from './report-watch.js';
 import { type WorkerEnd, type WorkerEnvironment, WorkerProcess } from './worker-process.js';
 import type { WorkerRecord } from './worker-record.js';
 
@@ -42,6 +44,8 @@ export interface WorkerPoolOptions {
   /** Read models are kept by one of them. */
   readonly keepsModels: boolean;
   readonly shutdownMs: number;
+  /** A worker that is silent for longer is ended. */
+  readonly silenceMs: number;
   /** Tells the other workers that this session will never answer again. */
   announceEnd(session: WorkerSession): Promise<void>;
   /** Knows the workers after a kill of the supervisor; undefined: the directory has no lock. */
@@ -86,6 +90,7 @@ export class WorkerPool {
   #restarts = 0;
   #turns = 0;
   #reload: Promise<void> | undefined;
+  #watching: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly options: WorkerPoolOptions,
@@ -104,6 +109,8 @@ export class WorkerPool {
     }
     const [first] = this.#slots;
     if (this.options.keepsModels && first !== undefined) this.#keepModels(first.worker);
+    const silence = new ReportWatch(this.options.silenceMs, performance.now());
+    this.#watching = setInterval(() => silence.check(this.#workers, performance.now()), REPORT_EVERY_MS);
     const mayGo = setTimeout(() => this.#go(), JOIN_WITHIN_MS);
     void this.start.then(() => mayGo.refresh()).catch(() => undefined);
     try {
@@ -135,6 +142,7 @@ export class WorkerPool {
     this.#isStopping = true;
     for (const { restart } of this.#slots) clearTimeout(restart);
     const ends = await Promise.all([...this.#workers].map((worker) => worker.end(this.options.shutdownMs)));
+    clearInterval(this.#watching);
     return ends.every((isInTime) => isInTime);
   }
 
@@ -235,8 +243,9 @@ export class WorkerPool {
     void worker.ended.then((end) => {
       if (this.#isStopping || slot.worker !== worker) return;
       const isSteady = worker.isReady && performance.now() - slot.startedAtMs >= STEADY_AFTER_MS;
-      slot.failures = isSteady ? 1 : slot.failures + 1;
-      const pauseMs = pauseAfter(slot.failures);
+      if (isSteady) slot.failures = 0;
+      if (!end.isOrdered) slot.failures += 1;
+      const pauseMs = end.isOrdered ? FIRST_PAUSE_MS : pauseAfter(slot.failures);
       this.#tellEnd(slot, end, pauseMs);
       slot.restart = setTimeout(() => this.#startAgain(slot), pauseMs);
     });
@@ -249,9 +258,14 @@ export class WorkerPool {
     this.#watch(slot);
   }
 
-  #tellEnd({ number, failures }: Slot, { how, failure }: WorkerEnd, pauseMs: number): void {
+  #tellEnd({ number, failures }: Slot, { how, isOrdered, failure }: WorkerEnd, pauseMs: number): void {
     const reason = failure === undefined ? how : `${how}: ${describeError(failure)}`;
-    this.options.log.error('worker.ended', { worker: number, reason, failures, startsAgainInMs: pauseMs });
+    this.options.log[isOrdered ? 'info' : 'error']('worker.ended', {
+      worker: number,
+      reason,
+      failures,
+      startsAgainInMs: pauseMs,
+    });
   }
 
   #forget(worker: WorkerProcess): void {

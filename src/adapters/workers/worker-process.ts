@@ -20,6 +20,8 @@ import type {
 /** The end of a worker, in words for the log. */
 export interface WorkerEnd {
   readonly how: string;
+  /** It served and was asked to end, which is no failure. */
+  readonly isOrdered: boolean;
   /** The reason that the worker gave. */
   readonly failure: MillraceError | undefined;
 }
@@ -46,12 +48,15 @@ export class WorkerProcess {
   /** It was asked to end. */
   isEnding = false;
   hasEnded = false;
+  /** Since its last report; undefined before the first one. */
+  silentMs: number | undefined;
   readonly #worker: Worker;
   /** Messages until it listens. */
   #early: ToWorker[] | undefined = [];
   readonly #pending = new Map<number, (answer: unknown) => void>();
   #questions = 0;
   #failure: MillraceError | undefined;
+  #killedFor: string | undefined;
   #onReady: (facts: ReadyWorker) => void = () => {};
 
   constructor(
@@ -67,11 +72,12 @@ export class WorkerProcess {
     this.#worker = cluster.fork(environment);
     this.ended = new Promise((resolve) => {
       // A process that could not be started has no exit.
-      this.#worker.once('error', (error) => resolve({ how: error.message, failure: undefined }));
+      this.#worker.once('error', (error) => resolve({ how: error.message, isOrdered: false, failure: undefined }));
       this.#worker.once('exit', (code, signal) => {
         this.hasEnded = true;
         for (const answer of this.#pending.values()) answer(undefined);
-        resolve({ how: signal ? `signal ${signal}` : `exit code ${code}`, failure: this.#failure });
+        const how = this.#killedFor ?? (signal ? `signal ${signal}` : `exit code ${code}`);
+        resolve({ how, isOrdered: this.isReady && code === 0, failure: this.#failure });
       });
     });
     this.#worker.on('message', (message: FromWorker) => this.#hear(message));
@@ -120,7 +126,9 @@ export class WorkerProcess {
     return !isLate;
   }
 
-  kill(): void {
+  /** @param reason  for the log; without one, the signal */
+  kill(reason?: string): void {
+    this.#killedFor ??= reason;
     this.#worker.process.kill('SIGKILL');
   }
 
@@ -154,6 +162,9 @@ export class WorkerProcess {
         return;
       case 'answer':
         this.#pending.get(message.id)?.(message.answer);
+        return;
+      case 'report':
+        this.silentMs = 0;
     }
   }
 }

@@ -67,6 +67,7 @@ describe('millrace reload', () => {
     MILLRACE_HOST: '0.0.0.0',
     MILLRACE_ROLES: 'edge,kv',
     MILLRACE_HEAP_MB: '2048',
+    MILLRACE_WORKER_SILENCE_MS: '5000',
     MILLRACE_KV_SHARDS: '32',
     MILLRACE_METRICS_TOKEN: 'another-token-of-the-metrics-0123456789',
     MILLRACE_NATS_SERVER: '/another/nats-server',

@@ -45,6 +45,7 @@ const BAD: Record<string, [string, string]> = {
   MEMORY_BYTES: ['1MiB', `accepts ${BYTES} from 32MiB to 1024GiB, not "1MiB"`],
   SHUTDOWN_MS: ['99', `accepts ${MS} from 100 to 600000, not "99"`],
   DRAIN_NOTICE_MS: ['soon', `accepts ${MS} from 0 to 600000, not "soon"`],
+  WORKER_SILENCE_MS: ['2999', `accepts ${MS} from 3000 to 3600000, not "2999"`],
   HOST: ['256.0.0.1', 'accepts an IP address or a host name, not "256.0.0.1"'],
   KV_PORT: ['65536', 'accepts a port from 0 to 65535; 0 takes any free one, not "65536"'],
   QUEUE_PORT: ['-1', 'accepts a port from 0 to 65535; 0 takes any free one, not "-1"'],
