@@ -7,8 +7,9 @@
 import { readFile } from 'node:fs/promises';
 import { until } from './child.js';
 import { KEYS, keyAt, load, valueAt } from './data-set.js';
-import { atMost, type Bench, median } from './figures.js';
+import { atMost, type Bench, median, percentile } from './figures.js';
 import { Millrace, PASSWORD } from './millrace.js';
+import { paced } from './paced.js';
 import { RespLink } from './resp-link.js';
 import { sized } from './sizes.js';
 
@@ -83,12 +84,12 @@ async function windows(millrace: Millrace, progress: (line: string) => void) {
   const id = origin[0]?.database_id ?? '';
   const [quiet, busy, made]: [number[], number[], Made[]] = [[], [], []];
   for (let round = 0; round < WINDOWS; round += 1) {
-    quiet.push(p99Of(await paced(links)));
+    quiet.push(percentile(await latencies(links), 99));
     const each = async () => {
       for (let n = 0; n < BRANCHES / WINDOWS; n += 1) made.push(await make(millrace, id, `b-${round}-${n}`));
     };
-    const [latencies] = await Promise.all([paced(links), each()]);
-    busy.push(p99Of(latencies));
+    const [during] = await Promise.all([latencies(links), each()]);
+    busy.push(percentile(during, 99));
     const times = made.slice(-BRANCHES / WINDOWS).map(({ ms }) => ms.toFixed(0));
     progress(`p99 ${quiet.at(-1)?.toFixed(1)} ms, with branches ${busy.at(-1)?.toFixed(1)} ms, made in ${times} ms`);
   }
@@ -96,24 +97,12 @@ async function windows(millrace: Millrace, progress: (line: string) => void) {
   return { quiet, busy, made };
 }
 
-/** SETs at the fixed rate; a late answer does not delay the next one. @returns milliseconds of each */
-async function paced(links: readonly RespLink[]): Promise<number[]> {
-  const latencies: number[] = [];
-  const open: Promise<unknown>[] = [];
-  const beganMs = performance.now();
-  const count = Math.floor((RATE * WINDOW_MS) / 1000);
-  for (let sent = 0; sent < count; ) {
-    const due = Math.min(count, Math.floor(((performance.now() - beganMs) * RATE) / 1000));
-    for (; sent < due; sent += 1) {
-      const sentAtMs = performance.now();
-      const key = keyAt(Math.floor((sent * 7919) % KEYS));
-      const asked = (links[sent % links.length] as RespLink).ask('SET', key, valueAt(sent, 2));
-      open.push(asked.then(() => latencies.push(performance.now() - sentAtMs)));
-    }
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
-  await Promise.all(open);
-  return latencies;
+/** SETs at the fixed rate. @returns milliseconds of each */
+async function latencies(links: readonly RespLink[]): Promise<number[]> {
+  const sets = await paced({ perSecond: RATE, durationMs: WINDOW_MS }, (sent) =>
+    (links[sent % links.length] as RespLink).ask('SET', keyAt(Math.floor((sent * 7919) % KEYS)), valueAt(sent, 2)),
+  );
+  return sets.map(({ tookMs }) => tookMs);
 }
 
 async function make(millrace: Millrace, origin: string, name: string): Promise<Made> {
@@ -149,8 +138,4 @@ async function jobsRanMs(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8');
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[13]) + Number(fields[14])) * MS_PER_TICK;
-}
-
-function p99Of(latencies: readonly number[]): number {
-  return [...latencies].sort((a, b) => a - b)[Math.floor(latencies.length * 0.99)] ?? Number.NaN;
 }

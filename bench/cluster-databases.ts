@@ -3,10 +3,9 @@
  * 64 requests at a time, to the keys of one database and to one key of each of 2,000 in turn. The one database is that of
  * the first start: its plan has no such limit of commands per second.
  */
-import { setTimeout as delay } from 'node:timers/promises';
-import { ranOfThreadsMs } from './cluster-forwarded.js';
 import { atMost, type Bench, type Figure, median } from './figures.js';
-import { EMAIL, MANAGEMENT_KEY, Millrace, TOKEN } from './millrace.js';
+import { Millrace, TOKEN } from './millrace.js';
+import { ranOfThreadsMs } from './processor-time.js';
 import { ranMs } from './redis.js';
 import { sized } from './sizes.js';
 import { isWrkMissing, wrk } from './wrk.js';
@@ -16,9 +15,6 @@ const ROUNDS = sized(5, 1);
 const SECONDS = sized(3, 1);
 const CONNECTIONS = 64;
 const MADE_AT_ONCE = 16;
-/** The status for a management key that asks too often; the bench then asks again later. */
-const TOO_OFTEN = 429;
-const LATER_MS = 1000;
 /** As many shards as a cluster has by default. */
 const ENV = { MILLRACE_KV_SHARDS: '16', MILLRACE_SECRET_MIN_CHARACTERS: '1' };
 /** The smallest plan of an account that has room for them. */
@@ -42,7 +38,7 @@ export const clusterDatabases: Bench = {
     const millrace = await Millrace.create();
     try {
       await millrace.start({ isWatched: false, env: ENV });
-      const tokens = await makeDatabases(millrace.managementUrl, DATABASES);
+      const tokens = (await makeDatabases(millrace, DATABASES)).map(({ token }) => token);
       progress(`${tokens.length} databases`);
       return { figures: figuresOf(await measure(millrace, tokens, progress)), skipped: [] };
     } finally {
@@ -51,38 +47,28 @@ export const clusterDatabases: Bench = {
   },
 };
 
-/** @returns the tokens of the databases */
-export async function makeDatabases(url: string, count: number): Promise<readonly string[]> {
-  const [account] = (await managed(url, 'GET', '/v2/msgq/users')) as { id: string }[];
-  await managed(url, 'POST', `/v2/msgq/set-plan/${account?.id}`, { plan_name: PLAN });
-  const tokens: string[] = [];
+export interface MadeDatabase {
+  readonly id: string;
+  readonly token: string;
+  readonly password: string;
+}
+
+export async function makeDatabases(millrace: Millrace, count: number): Promise<readonly MadeDatabase[]> {
+  const [account] = (await millrace.manage('GET', '/v2/msgq/users')) as { id: string }[];
+  await millrace.manage('POST', `/v2/msgq/set-plan/${account?.id}`, { plan_name: PLAN });
+  const databases: MadeDatabase[] = [];
   let begun = 0;
   const maker = async () => {
     while (begun < count) {
       begun += 1;
       const body = { database_name: `bench-${begun}`, primary_region: 'eu-west-1' };
-      const made = (await managed(url, 'POST', '/v2/kv/database', body)) as { rest_token: string };
-      tokens.push(made.rest_token);
+      const made = (await millrace.manage('POST', '/v2/kv/database', body)) as Record<string, string>;
+      const { database_id: id = '', rest_token: token = '', password = '' } = made;
+      databases.push({ id, token, password });
     }
   };
   await Promise.all(Array.from({ length: MADE_AT_ONCE }, maker));
-  return tokens;
-}
-
-async function managed(url: string, method: string, path: string, body?: unknown): Promise<unknown> {
-  const authorization = `Basic ${Buffer.from(`${EMAIL}:${MANAGEMENT_KEY}`).toString('base64')}`;
-  const response = await fetch(`${url}${path}`, {
-    method,
-    headers: { authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  if (response.status === TOO_OFTEN) {
-    await delay(LATER_MS);
-    return managed(url, method, path, body);
-  }
-  if (response.status !== 200) throw new Error(`${method} ${path}: ${response.status} ${text.slice(0, 200)}`);
-  return JSON.parse(text);
+  return databases;
 }
 
 /** Lua for so many requests, each for another key, to the databases of the tokens in turn. */

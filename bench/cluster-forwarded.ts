@@ -3,11 +3,11 @@
  * and one that is only an edge. The same load is sent to each in turn; the figure is the processor time of both together.
  */
 import { spawnSync } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startNatsServer } from '../test/support/nats-server.js';
+import { type NatsFacts, startPlainNats } from '../test/support/millrace-cluster.js';
 import { atMost, type Bench, type Figure, median } from './figures.js';
 import { MAIN, Millrace, TOKEN } from './millrace.js';
+import { ranOfThreadsMs } from './processor-time.js';
 import { ranMs } from './redis.js';
 import { sized } from './sizes.js';
 import { isWrkMissing, wrk } from './wrk.js';
@@ -43,19 +43,10 @@ export const clusterForwarded: Bench = {
 
 /** Two processes on one nats-server: one owns every shard, one is only an edge. */
 export async function withOwnerAndEdge(use: (owner: Millrace, edge: Millrace) => Promise<void>): Promise<void> {
-  const nats = await startNatsServer({ syncAlways: true, user: 'app', password: 'app', systemPassword: 'sys' });
+  const nats = await startPlainNats();
   const [owner, edge] = [await Millrace.create(), await Millrace.create()];
   try {
-    const env = {
-      MILLRACE_NATS_URL: nats.url,
-      MILLRACE_NATS_USER: 'app',
-      MILLRACE_NATS_PASSWORD: 'app',
-      MILLRACE_NATS_SYS_USER: 'sys',
-      MILLRACE_NATS_SYS_PASSWORD: 'sys',
-      MILLRACE_SEAL_KEY_FILE: join(owner.directory, 'seal.key'),
-      MILLRACE_SECRET_MIN_CHARACTERS: '1',
-    };
-    prepareCluster({ ...env, MILLRACE_DATA_DIR: owner.directory });
+    const env = preparedCluster(nats, owner);
     await owner.start({ isWatched: false, env });
     await edge.start({ isWatched: false, env: { ...env, MILLRACE_ROLES: 'edge' } });
     await edge.command('SET', 'key', 'value');
@@ -66,11 +57,27 @@ export async function withOwnerAndEdge(use: (owner: Millrace, edge: Millrace) =>
   }
 }
 
-function prepareCluster(env: Readonly<Record<string, string>>): void {
+/** Initialises a cluster on nats-servers. @returns the settings of its processes */
+export function preparedCluster(
+  nats: Omit<NatsFacts, 'stop'>,
+  { directory }: Millrace,
+  replicas = 1,
+): Readonly<Record<string, string>> {
+  const env = {
+    MILLRACE_NATS_URL: nats.url,
+    MILLRACE_NATS_USER: nats.user,
+    MILLRACE_NATS_PASSWORD: nats.password,
+    MILLRACE_NATS_SYS_USER: nats.sysUser,
+    MILLRACE_NATS_SYS_PASSWORD: nats.sysPassword,
+    MILLRACE_REPLICAS: `${replicas}`,
+    MILLRACE_SEAL_KEY_FILE: join(directory, 'seal.key'),
+    MILLRACE_SECRET_MIN_CHARACTERS: '1',
+  };
   const { status, stderr } = spawnSync(process.execPath, [MAIN, 'cluster', 'init'], {
-    env: { ...process.env, ...env },
+    env: { ...process.env, ...env, MILLRACE_DATA_DIR: directory },
   });
   if (status !== 0) throw new Error(`cluster init ended with ${status}: ${stderr}`);
+  return env;
 }
 
 type Costs = ReadonlyMap<string, readonly Cost[]>;
@@ -102,17 +109,8 @@ async function ranBoth(owner: Millrace, edge: Millrace): Promise<{ readonly main
   const [a, b] = [owner.pid, edge.pid];
   return {
     mainMs: (await ranMs(a)) + (await ranMs(b)),
-    allMs: (await ranOfThreadsMs(a)) + (await ranOfThreadsMs(b)),
+    allMs: await ranOfThreadsMs(a, b),
   };
-}
-
-export async function ranOfThreadsMs(pid: number): Promise<number> {
-  let sum = 0;
-  for (const thread of await readdir(`/proc/${pid}/task`)) {
-    const statistics = await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').catch(() => '0');
-    sum += Number(statistics.split(' ')[0]) / 1e6;
-  }
-  return sum;
 }
 
 function figuresOf(costs: Costs): readonly Figure[] {

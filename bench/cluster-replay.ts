@@ -9,8 +9,8 @@ import { eventually } from '../test/support/eventually.js';
 import { KvClient } from '../test/support/kv-client.js';
 import { logOf } from '../test/support/millrace-cluster.js';
 import { endEverything, type MillraceProcess } from '../test/support/millrace-process.js';
-import { ranOfThreadsMs } from './cluster-forwarded.js';
 import { atMost, type Bench, type Figure, median } from './figures.js';
+import { ranOfThreadsMs } from './processor-time.js';
 import { sized } from './sizes.js';
 
 /** A few, while the code that replays them is not compiled yet; and the most that follow a snapshot by default. */
@@ -84,7 +84,7 @@ async function takeovers(stand: ClusterStand, shard: string, progress: (line: st
 async function takeover(stand: ClusterStand, shard: string): Promise<Takeover> {
   const { name, epoch } = stand.owners().get(shard) as { name: string; epoch: number };
   const survivors = [...stand.processes].filter(([other]) => other !== name).map(([, process]) => process);
-  const ran = async () => (await Promise.all(survivors.map(({ pid }) => ranOfThreadsMs(pid)))).reduce((a, b) => a + b);
+  const ran = () => ranOfThreadsMs(...survivors.map(({ pid }) => pid));
   const idleFromMs = await ran();
   await delay(IDLE_MS);
   const before = { ranMs: await ran(), atMs: Date.now() };

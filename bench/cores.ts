@@ -5,13 +5,13 @@
  */
 import { cpus } from 'node:os';
 import { makeDatabases, requestsOver } from './cluster-databases.js';
-import { ranOfThreadsMs, withOwnerAndEdge } from './cluster-forwarded.js';
+import { withOwnerAndEdge } from './cluster-forwarded.js';
 import { atLeast, atMost, type Bench, type Figure, median } from './figures.js';
 import { Millrace, PASSWORD, TOKEN } from './millrace.js';
-import { childrenOf, withServer } from './processor-time.js';
+import { ranOfThreadsMs, serversOf, workersOf } from './processor-time.js';
 import { publishRequests } from './queue-load.js';
 import { RedisServer } from './redis.js';
-import { isRedisBenchmarkMissing, redisBenchmark } from './redis-benchmark.js';
+import { isRedisBenchmarkMissing, loadUntil, redisBenchmark } from './redis-benchmark.js';
 import { Sink } from './sink.js';
 import { sized } from './sizes.js';
 import { isWrkMissing, wrk } from './wrk.js';
@@ -74,7 +74,7 @@ type Forwarded = ReadonlyMap<string, number>;
 async function forwardedCosts(progress: Progress): Promise<Forwarded> {
   const costs = new Map<string, number[]>();
   await withOwnerAndEdge(async (owner, edge) => {
-    const ran = async () => (await ranOfThreadsMs(owner.pid)) + (await ranOfThreadsMs(edge.pid));
+    const ran = () => ranOfThreadsMs(owner.pid, edge.pid);
     for (let round = 0; round <= ROUNDS; round += 1) {
       for (const verb of VERB_NAMES) {
         for (const [where, process] of Object.entries({ local: owner, forwarded: edge })) {
@@ -119,7 +119,7 @@ async function costsWith(workers: number, progress: Progress): Promise<WorkerCos
   const costs = new Map<string, Cost[]>();
   try {
     await millrace.start({ isWatched: false, env: { ...ENV, MILLRACE_WORKERS: `${workers}` } });
-    const tokens = await makeDatabases(millrace.managementUrl, DATABASES);
+    const tokens = (await makeDatabases(millrace, DATABASES)).map(({ token }) => token);
     for (let round = 0; round <= ROUNDS; round += 1) {
       for (const [name, load] of [
         ['GET', () => restLoad(millrace, tokens, 'GET')],
@@ -153,14 +153,8 @@ async function deliveries({ queueUrl: url }: Millrace, sink: Sink): Promise<numb
 
 /** Milliseconds of processor of a process and its workers, and of their nats-server. */
 async function ranOfAll(pid: number): Promise<Cost> {
-  const children = await childrenOf(pid);
-  const servers = (await withServer(pid)).filter((each) => each !== pid);
-  const sumOf = async (pids: readonly number[]) => {
-    const all = await Promise.all(pids.map(ranOfThreadsMs));
-    return all.reduce((sum, ms) => sum + ms, 0);
-  };
-  const own = [pid, ...children.filter((child) => !servers.includes(child))];
-  return { ours: await sumOf(own), nats: await sumOf(servers) };
+  const [workers, servers] = [await workersOf(pid), await serversOf(pid)];
+  return { ours: await ranOfThreadsMs(pid, ...workers), nats: await ranOfThreadsMs(...servers) };
 }
 
 // --- Reads while others write
@@ -175,7 +169,8 @@ async function readsDuringWrites(progress: Progress): Promise<Figure> {
       for (const [name, [port, password]] of Object.entries(sides)) {
         const load = { port, password, pipeline: 1, requests: RESP_REQUESTS, randomBelow: 10_000 };
         const over = { isOver: false };
-        const writing = writeUntil(over, { ...load, requests: RESP_REQUESTS / 20, connections: 8 });
+        const few = { ...load, requests: RESP_REQUESTS / 20, connections: 8 };
+        const writing = loadUntil(over, { ...few, command: { test: 'set' } });
         const rate = await redisBenchmark({ ...load, command: { test: 'get' } });
         over.isOver = true;
         await writing;
@@ -189,13 +184,6 @@ async function readsDuringWrites(progress: Progress): Promise<Figure> {
   const value = median(rates.get('ours') ?? []) / median(rates.get('redis') ?? []);
   const name = 'GET at 50 connections during SETs at 8 / redis-server';
   return { name, value, unit: 'ratio', target: atLeast(5), note: 'appendfsync always' };
-}
-
-async function writeUntil(
-  end: { readonly isOver: boolean },
-  load: Omit<Parameters<typeof redisBenchmark>[0], 'command'>,
-): Promise<void> {
-  while (!end.isOver) await redisBenchmark({ ...load, command: { test: 'set' } });
 }
 
 // --- Figures

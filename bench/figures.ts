@@ -46,6 +46,11 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
+export function percentile(values: readonly number[], percent: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))] ?? Number.NaN;
+}
+
 /** One line: name, value, target, and whether it was met. */
 export function lineOf({ name, value, unit, target, note }: Figure): string {
   const shown = unit === 'ratio' ? value.toFixed(2) : `${rounded(value)} ${unit}`;

@@ -56,6 +56,11 @@ export async function redisBenchmark(load: RespLoad): Promise<number> {
   return perSecond;
 }
 
+/** Repeats a command until `end.isOver`. */
+export async function loadUntil(end: { readonly isOver: boolean }, load: RespLoad): Promise<void> {
+  while (!end.isOver) await redisBenchmark(load);
+}
+
 async function attempt(args: readonly string[], attempts: number): Promise<{ stdout: string; stderr: string }> {
   try {
     return await run('redis-benchmark', args, { timeout: TIMEOUT_MS });

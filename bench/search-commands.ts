@@ -4,7 +4,7 @@
  */
 import { type CommandSpec, findCommand, KvEngine, type Reply } from '../src/domain/kv/index.js';
 import { seededRandom } from '../test/support/kv-bench.js';
-import { atMost, type Figure } from './figures.js';
+import { atMost, type Figure, median, percentile } from './figures.js';
 import { SqliteTexts } from './search-sqlite.js';
 import type { SearchTexts } from './search-texts.js';
 import { sized } from './sizes.js';
@@ -43,12 +43,12 @@ export function searchCommandFigures(documents: readonly Stored[], texts: Search
     Array.from({ length: QUERIES }, () => {
       const words = ['SEARCH.QUERY', 'i', JSON.stringify(filter(texts.query()))];
       return processorMs(() => run(...words));
-    }).sort((a, b) => a - b);
+    });
   const row = (name: string, times: readonly number[]): Figure => ({
     name: `  SEARCH.QUERY, processor, p${PERCENT}, ${name}`,
-    value: p99Of(times),
+    value: percentile(times, PERCENT),
     unit: 'ms',
-    note: `p50 ${(times[times.length >>> 1] ?? Number.NaN).toFixed(2)} ms`,
+    note: `p50 ${median(times).toFixed(2)} ms`,
   });
   const perSecond = (ms: number) => (documents.length * 1000) / ms;
   return [
@@ -65,10 +65,10 @@ export function searchCommandFigures(documents: readonly Stored[], texts: Search
     },
     {
       name: '  SEARCH.QUERY / SQLite FTS5, two words, p99',
-      value: p99Of(sorted(ours)) / p99Of(sorted(theirs)),
+      value: percentile(ours, PERCENT) / percentile(theirs, PERCENT),
       unit: 'ratio',
       target: atMost(1.5),
-      note: `${p99Of(sorted(ours)).toFixed(2)} ms beside ${p99Of(sorted(theirs)).toFixed(2)} ms`,
+      note: `${percentile(ours, PERCENT).toFixed(2)} ms beside ${percentile(theirs, PERCENT).toFixed(2)} ms`,
     },
     {
       name: '  SEARCH, memory charged for a document',
@@ -106,15 +106,6 @@ function readMs(engine: KvEngine, documents: readonly Stored[]): number {
   run(...INDEX);
   for (const live of other.searches.all()) live.begin(Buffer.concat(pieces));
   return processorMs(() => other.searches.workUntil(() => false));
-}
-
-function sorted(times: readonly number[]): number[] {
-  return [...times].sort((a, b) => a - b);
-}
-
-/** @param times ascending */
-function p99Of(times: readonly number[]): number {
-  return times[Math.floor((times.length * PERCENT) / 100)] ?? Number.NaN;
 }
 
 function processorMs(work: () => unknown): number {

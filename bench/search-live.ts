@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { residentOfAllMib } from '../test/support/process-memory.js';
 import { until } from './child.js';
-import { atLeast, atMost, type Bench, type Figure, median } from './figures.js';
+import { atLeast, atMost, type Bench, type Figure, median, percentile } from './figures.js';
 import { Millrace } from './millrace.js';
 import { ranMsOf } from './processor-time.js';
 import { SearchTexts } from './search-texts.js';
@@ -98,7 +98,7 @@ class LiveIndexRun {
     const ranMs = (await ranMsOf([millrace.pid])) - ranBefore;
     const bytes = ((await residentOfAllMib([millrace.pid])) - memoryBefore) * MIB;
     this.progress(`built after ${(ms / 1000).toFixed(1)} s`);
-    const note = `p99 ${p99(during).toFixed(1)} ms beside ${p99(alone).toFixed(1)} ms`;
+    const note = `p99 ${percentile(during, 99).toFixed(1)} ms beside ${percentile(alone, 99).toFixed(1)} ms`;
     return [
       { name: 'documents indexed in a second', value: (1000 * DOCUMENTS) / ms, unit: 'docs/s', target: atLeast(5000) },
       {
@@ -107,7 +107,13 @@ class LiveIndexRun {
         unit: 'docs/s',
         note: `with ${during.length} SETs`,
       },
-      { name: 'SET p99 meanwhile / before', value: p99(during) / p99(alone), unit: 'ratio', target: atMost(1.3), note },
+      {
+        name: 'SET p99 meanwhile / before',
+        value: percentile(during, 99) / percentile(alone, 99),
+        unit: 'ratio',
+        target: atMost(1.3),
+        note,
+      },
       { name: 'SET median meanwhile / before', value: median(during) / median(alone), unit: 'ratio' },
       {
         name: 'memory of a document, resident',
@@ -185,12 +191,16 @@ class LiveIndexRun {
     return [
       {
         name: `SEARCH.QUERY of two words during ${FEW_WRITES} writes a second, p99`,
-        value: p99(result.queries),
+        value: percentile(result.queries, 99),
         unit: 'ms',
         target: atMost(20),
         note,
       },
-      { name: '  / GET in turn, p99', value: p99(result.queries) / p99(result.gets), unit: 'ratio' },
+      {
+        name: '  / GET in turn, p99',
+        value: percentile(result.queries, 99) / percentile(result.gets, 99),
+        unit: 'ratio',
+      },
       { name: '  / GET in turn, median', value: median(result.queries) / median(result.gets), unit: 'ratio' },
     ];
   }
@@ -234,9 +244,4 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   const startedAtMs = performance.now();
   await work();
   return performance.now() - startedAtMs;
-}
-
-function p99(times: readonly number[]): number {
-  const sorted = [...times].sort((a, b) => a - b);
-  return sorted[Math.ceil(0.99 * sorted.length) - 1] ?? Number.NaN;
 }

@@ -18,7 +18,7 @@ import { documentsKey } from '../test/support/search-keys.js';
 import { type SearchThread, searchThread, sendIndexes } from '../test/support/search-thread.js';
 import { silentLog } from '../test/support/silent-log.js';
 import { until } from './child.js';
-import { atMost, type Bench, type Figure } from './figures.js';
+import { atMost, type Bench, type Figure, percentile } from './figures.js';
 import { searchCommandFigures } from './search-commands.js';
 import type { ToLibrary } from './search-library.js';
 import { SearchTexts } from './search-texts.js';
@@ -135,11 +135,6 @@ async function costsOf(queries: readonly string[], answer: Answer): Promise<Cost
     costs.push({ ms: performance.now() - startedAtMs, processorMs: (user + system) / 1000 });
   }
   return costs;
-}
-
-function percentile(values: readonly number[], percent: number): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))] ?? Number.NaN;
 }
 
 /** The search thread as a process runs it, on its own journal. */
