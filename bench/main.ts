@@ -11,9 +11,12 @@ import { clusterDatabases } from './cluster-databases.js';
 import { clusterFaults } from './cluster-faults.js';
 import { clusterForwarded } from './cluster-forwarded.js';
 import { clusterReplay } from './cluster-replay.js';
+import { clusterReplicas } from './cluster-replicas.js';
 import { collections } from './collections.js';
 import { cores } from './cores.js';
+import { coresIsolation } from './cores-isolation.js';
 import { entries } from './entries.js';
+import { entriesStreams } from './entries-streams.js';
 import { type Bench, type BenchResult, lineOf } from './figures.js';
 import { idle } from './idle.js';
 import { memory } from './memory.js';
@@ -38,7 +41,21 @@ import { workflowSteps } from './workflow-steps.js';
 
 const QUEUE_BENCHES = [queueDrain, queuePublish, queueLatency, queueDelayed, queueFair];
 const BENCHES: readonly Bench[] = [
-  ...[throughput, resp, bullmqResp, entries, outbox, idle, memory, collections, restart, branches, stalls, subscribers],
+  ...[
+    throughput,
+    resp,
+    bullmqResp,
+    entries,
+    entriesStreams,
+    outbox,
+    idle,
+    memory,
+    collections,
+    restart,
+    branches,
+    stalls,
+    subscribers,
+  ],
   ...QUEUE_BENCHES,
   ...[workflowSteps, workflowSleeping],
   statistics,
@@ -46,7 +63,7 @@ const BENCHES: readonly Bench[] = [
   searchLive,
   vectors,
   traces,
-  ...[clusterFaults, clusterReplay, clusterForwarded, clusterDatabases, cores],
+  ...[clusterFaults, clusterReplay, clusterForwarded, clusterDatabases, clusterReplicas, cores, coresIsolation],
 ];
 /** A checkout of another commit, built; `make bench AGAINST=<commit>` makes it. */
 const AGAINST = process.env.BENCH_AGAINST;
