@@ -141,8 +141,9 @@ export class UnwrittenDay {
 
   constructor(readonly day: UtcDay) {}
 
-  get isEmpty(): boolean {
-    return this.#databases.size === 0 && this.#searches.size === 0;
+  /** Its databases and search indexes. */
+  get size(): number {
+    return this.#databases.size + this.#searches.size;
   }
 
   addKv(database: DatabaseId, usage: KvUsage): void {
@@ -160,17 +161,22 @@ export class UnwrittenDay {
     counts.add(usage);
   }
 
-  /** Removes as many rows as there is room for. @param connections  of a database, to be added to its row */
-  cut(room: RecordLimit, connections: (database: DatabaseId) => number | undefined): CutRows {
+  /**
+   * Removes as many rows as there is room for, those with the oldest counts first.
+   * @param connections  of a database, to be added to its row
+   */
+  cut(room: RecordLimit, maxRows: number, connections: (database: DatabaseId) => number | undefined): CutRows {
+    let left = maxRows;
+    const fits = (bytes: number) => left-- > 0 && room.takes(bytes);
     return {
       rows: taken(
         this.#databases,
-        (counts) => room.takes(KV_ROW_BYTES + CALL_BYTES * counts.calls.size),
+        (counts) => fits(KV_ROW_BYTES + CALL_BYTES * counts.calls.size),
         (database, counts) => counts.row(database, connections(database)),
       ),
       searches: taken(
         this.#searches,
-        () => room.takes(SEARCH_ROW_BYTES),
+        () => fits(SEARCH_ROW_BYTES),
         (index, counts) => counts.row(index),
       ),
     };

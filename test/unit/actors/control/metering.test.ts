@@ -1,4 +1,4 @@
-/** Proves MG1, MW1–MW3, MLO2. */
+/** Proves MG1, MW1–MW4, MLO2. */
 import { expect } from 'chai';
 import { ControlDuties, MeterFolder, MeterWriter } from '../../../../src/actors/control/index.js';
 import { decodeMeterRecord } from '../../../../src/codec/control/index.js';
@@ -102,6 +102,56 @@ describe('meter writer', () => {
       [day, 2],
       [day, 1],
     ]);
+  });
+});
+
+describe('meter writer with more databases than rows of a record', () => {
+  /** Names of the databases in the records of each second. */
+  async function written(databases: number, seconds: number, isInUse: (second: number) => boolean) {
+    const installation = await installed();
+    const writer = writerOf(installation, new MemoryMeterLog(installation.journal), 'a', 4);
+    writer.start();
+    const bySecond: string[][] = [];
+    let read = 0;
+    for (let second = 0; second < seconds; second += 1) {
+      for (let n = 0; isInUse(second) && n < databases; n += 1) writer.recordKv(db(`db-${n}`), USAGE);
+      await installation.time.advance(1000);
+      const records = await recordsOf(installation);
+      bySecond.push(records.slice(read).flatMap(({ rows }) => rows.map(({ database }) => database)));
+      read = records.length;
+    }
+    await writer.stop();
+    const commands = (await recordsOf(installation))
+      .flatMap(({ rows }) => rows)
+      .reduce((sum, row) => sum + row.commands, 0);
+    return { bySecond, commands };
+  }
+
+  it('writes one record a second, each database in its turn, with all of its counts', async () => {
+    const { bySecond, commands } = await written(10, 5, () => true);
+    expect(bySecond.map((names) => names.length)).to.deep.equal([4, 4, 4, 4, 4]);
+    expect(new Set(bySecond.slice(0, 3).flat()).size).to.equal(10);
+    expect(commands).to.equal(5 * 10 * USAGE.commands);
+  });
+
+  it('writes larger parts when counts would wait for more than ten seconds', async () => {
+    const { bySecond } = await written(100, 11, (second) => second === 0);
+    expect(bySecond.map((names) => names.length)).to.deep.equal([...new Array(10).fill(10), 0]);
+    expect(new Set(bySecond.flat()).size).to.equal(100);
+  });
+
+  it('writes gauges each second, and all counts at its end', async () => {
+    const installation = await installed();
+    const writer = writerOf(installation, new MemoryMeterLog(installation.journal), 'a', 2);
+    writer.start();
+    for (let n = 0; n < 5; n += 1) writer.recordKv(db(`db-${n}`), USAGE);
+    writer.gaugeKv({ database: db('first'), index: 0, keys: 1, storageBytes: 2, epoch: 1 });
+    await installation.time.advance(1000);
+    const first = await recordsOf(installation);
+    expect(first.flatMap(({ rows }) => rows).length).to.equal(2);
+    expect(first.flatMap(({ kvGauges }) => kvGauges ?? []).length).to.equal(1);
+    await writer.stop();
+    expect((await recordsOf(installation)).flatMap(({ rows }) => rows).length).to.equal(5);
   });
 });
 
