@@ -72,8 +72,9 @@ export class KvPlane implements ShardPlane<KvWork> {
   #inFlight: OwnedPartition[] = [];
   #lastExpiryAtMs = Number.NEGATIVE_INFINITY;
   #isExpiryBehind = false;
-  /** True when a key may have an expiry. It lets a drain look only at the partitions that it ran commands on. */
-  #mayExpire = true;
+  /** Partitions with keys that expire, and with listeners; they may include some without. */
+  readonly #expiring = new Set<OwnedPartition>();
+  readonly #listened = new Set<OwnedPartition>();
   /** Partitions in which commands may wait; it may include some without waiters. */
   readonly #awaited = new Set<OwnedPartition>();
   readonly #runner: ShardCommandRunner;
@@ -147,8 +148,12 @@ export class KvPlane implements ShardPlane<KvWork> {
   /** Notes waiters and expiries after a command, because only a command can add one. */
   #noteTimed(owned: OwnedPartition): void {
     if (owned.waiting.size > 0) this.#awaited.add(owned);
-    if (owned.engine?.hasExpiries === true) this.#mayExpire = true;
+    this.#noteExpiries(owned);
     this.#indexing.look(owned);
+  }
+
+  #noteExpiries(owned: OwnedPartition): void {
+    if (owned.engine?.hasExpiries === true) this.#expiring.add(owned);
   }
 
   #execute(
@@ -208,6 +213,7 @@ export class KvPlane implements ShardPlane<KvWork> {
   #listen(owned: OwnedPartition, work: KvWork): 'done' {
     const { listen } = work.request;
     const isKnown = listen !== undefined && owned.audience.listen(listen, this.ports.clock.monotonicMs());
+    this.#listened.add(owned);
     owned.noteTracking();
     work.replies.push(this.ports.activation, isKnown ? 1 : 0);
     return 'done';
@@ -258,12 +264,16 @@ export class KvPlane implements ShardPlane<KvWork> {
   #expire(turn: Turn, nowMs: number): void {
     this.#lastExpiryAtMs = nowMs;
     this.#isExpiryBehind = false;
-    this.#mayExpire = false;
-    for (const owned of this.#partitions) {
-      if (!owned.audience.isEmpty) owned.audience.forgetSilent(nowMs);
+    for (const owned of this.#listened) {
+      if (owned.audience.isEmpty) this.#listened.delete(owned);
+      else owned.audience.forgetSilent(nowMs);
+    }
+    for (const owned of this.#expiring) {
       const engine = owned.engine;
-      if (engine?.hasExpiries !== true) continue;
-      this.#mayExpire = true;
+      if (engine?.hasExpiries !== true) {
+        this.#expiring.delete(owned);
+        continue;
+      }
       if (!mayExpire(owned)) continue;
       const removed = this.#remove(owned, engine, turn, () =>
         engine.removal.expireDue(turn.nowMs, this.limits.expiryKeysPerTick),
@@ -291,7 +301,7 @@ export class KvPlane implements ShardPlane<KvWork> {
   nextTickInMs(): number | undefined {
     if (this.#isExpiryBehind || this.#changes.doubted.size > 0) return 1;
     const isBehind = !this.#isRelaying && this.#relay !== undefined;
-    let inMs = this.#mayExpire || isBehind ? this.limits.expiryEveryMs : undefined;
+    let inMs = this.#expiring.size > 0 || isBehind ? this.limits.expiryEveryMs : undefined;
     const confirmInMs = this.#relay?.confirmInMs;
     if (confirmInMs !== undefined) inMs = Math.min(inMs ?? confirmInMs, confirmInMs);
     const indexingInMs = this.#indexing.inMs;
@@ -341,8 +351,10 @@ export class KvPlane implements ShardPlane<KvWork> {
 
   async restore(steps: AsyncIterable<RecoveryStep>): Promise<void> {
     await this.#partitions.restore(steps);
-    this.#mayExpire = true;
-    for (const owned of this.#partitions) this.#indexing.loaded(owned);
+    for (const owned of this.#partitions) {
+      this.#noteExpiries(owned);
+      this.#indexing.loaded(owned);
+    }
   }
 
   /** Partitions that a newer snapshot covers may leave memory, and are loaded from it. */
@@ -376,7 +388,7 @@ export class KvPlane implements ShardPlane<KvWork> {
   }
 
   #loaded(owned: OwnedPartition, works: readonly KvWork[]): void {
-    this.#mayExpire = true;
+    this.#noteExpiries(owned);
     this.#indexing.loaded(owned);
     this.#makeReady(works);
   }
