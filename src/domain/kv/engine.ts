@@ -51,6 +51,7 @@ export interface Caller {
 }
 
 const REST_CALLER: Caller = {};
+const NO_WORDS: readonly ByteString[] = [];
 
 type Question = (context: CommandContext) => boolean;
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -157,6 +158,9 @@ export class KvEngine {
     } catch (refusal) {
       if (refusal instanceof ErrorReply) return refusal;
       throw refusal;
+    } finally {
+      // An unused database would keep the last request in memory, and each garbage collection of many databases copied theirs.
+      this.#args.words = NO_WORDS;
     }
   }
 
@@ -232,6 +236,8 @@ export class KvEngine {
         if (thrown instanceof Stopped) return run.stop(commandStopped(thrown.message), isWhole);
         if (!(thrown instanceof ErrorReply)) throw thrown;
         reply = thrown;
+      } finally {
+        this.#args.words = NO_WORDS;
       }
       if (isWhole) run.end();
       return reply;
