@@ -11,7 +11,7 @@ import { runMillrace, signalPid } from '../support/millrace-process.js';
 import { replayLine, seededRandom, seedOfThisRun } from '../support/seeded-random.js';
 import { WorkerLoad } from '../support/worker-load.js';
 import { WorkersLoad } from '../support/workers-load.js';
-import { SHARDS, type WorkerFault, WorkersStand } from '../support/workers-stand.js';
+import { type WorkerFault, WorkersStand } from '../support/workers-stand.js';
 
 /** A light load. */
 const BETWEEN_WRITES_MS = 20;
@@ -66,7 +66,7 @@ describe('the supervisor of two workers', () => {
 
   it('moves each shard once at millrace reload, from the worker to its successor', async () => {
     await reload();
-    expect(await takenShards()).to.equal(SHARDS);
+    expect(await takenShards()).to.equal(stand.shards);
   });
 
   it('replaces all workers at 20 reloads in a row without a failed request, a lost or repeated delivery, or a lost run', async function () {
@@ -75,7 +75,7 @@ describe('the supervisor of two workers', () => {
     await WorkersLoad.during(stand, async () => {
       for (let count = 1; count <= RELOADS; count += 1) await reload();
     });
-    expect(await takenShards()).to.equal(SHARDS);
+    expect(await takenShards()).to.equal(stand.shards);
     expect(await stand.workers())
       .to.have.length(2)
       .and.not.include.members(before);

@@ -29,9 +29,6 @@ const SIGNALS = { kill: 'SIGKILL', freeze: 'SIGSTOP', end: 'SIGTERM' } as const;
 
 export type WorkerFault = keyof typeof SIGNALS;
 
-/** 12 of databases, 2 of queues, and the control shard. */
-export const SHARDS = 15;
-
 export class WorkersStand {
   installation!: MillraceProcess;
   rest!: Redis;
@@ -72,6 +69,12 @@ export class WorkersStand {
     return stand;
   }
 
+  /** Of databases and queues, and the control shard. */
+  get shards(): number {
+    const { MILLRACE_KV_SHARDS: databases, MILLRACE_QUEUE_SHARDS: queues } = this.environment;
+    return Number(databases) + Number(queues) + 1;
+  }
+
   async serve(): Promise<void> {
     const { environment: env, program } = this;
     await this.install(THIS_PROGRAM);
@@ -104,7 +107,7 @@ export class WorkersStand {
   async strike(kind: WorkerFault, victim: number): Promise<void> {
     const within = { timeoutMs: 60_000, everyMs: 100 };
     signalPid(victim, SIGNALS[kind]);
-    await this.#ownAll(within);
+    await this.ownAll();
     if (kind === 'freeze') signalPid(victim, 'SIGCONT');
     await eventually(async () => {
       const workers = await this.workers();
@@ -117,12 +120,16 @@ export class WorkersStand {
   async serveWithBoth(): Promise<void> {
     const within = { timeoutMs: 60_000, everyMs: 100 };
     await eventually(async () => expect(await this.metric(/^millrace_workers 2$/)).to.have.length(1), within);
-    await this.#ownAll(within);
+    await this.ownAll();
   }
 
-  #ownAll(within: { readonly timeoutMs: number }): Promise<unknown> {
+  /** Waits until all shards have owners that answer. */
+  async ownAll(): Promise<void> {
     const owned = /^millrace_shard_owned\{.* 1$/;
-    return eventually(async () => expect(await this.metric(owned)).to.have.length(SHARDS), within);
+    await eventually(async () => expect(await this.metric(owned)).to.have.length(this.shards), {
+      timeoutMs: 60_000,
+      everyMs: 100,
+    });
   }
 
   /** @param source the program of later workers; undefined for the tested one */
