@@ -39,6 +39,7 @@ import { serveKvShard } from './kv-gateway.js';
 import { KvGauges } from './kv-gauges.js';
 import { KvPlane } from './kv-plane.js';
 import type { KvWork } from './kv-work.js';
+import { LoadedTotals } from './loaded-totals.js';
 import type { OutboxParts } from './outbox-relay.js';
 import type { ProcessInfo } from './process-info.js';
 import { AccountRefusals, QueueMessages, type QueueMessagesPorts } from './queue-messages.js';
@@ -139,6 +140,7 @@ export class KvOwner {
   readonly #held: HeldData;
   readonly #owned: OwnedShards<KvWork, KvPlane>;
   readonly #gauges: KvGauges;
+  readonly #totals: LoadedTotals;
   readonly #passivation: Passivation;
   readonly #loadKept: LoadKept;
   readonly #outbox: OutboxParts;
@@ -151,6 +153,7 @@ export class KvOwner {
     const { clock, timers, log, metrics, bus, meter } = ports;
     const { shards, dataBytes, silenceMs } = options;
     this.#held = new HeldData(dataBytes, { timers, log, loaded: () => this.#loaded() });
+    this.#totals = new LoadedTotals(clock, () => this.#engines());
     this.#loadKept = keptLoader(ports);
     this.#outbox = outboxParts(ports);
     this.#branches = branchStates(ports);
@@ -164,11 +167,11 @@ export class KvOwner {
     this.#gauges = new KvGauges({ clock, timers, meter, owners: () => this.#owned.planes() });
     metrics.gauge('millrace_data_bytes', () => this.#held.usedBytes);
     metrics.gauge('millrace_data_limit_bytes', () => this.#held.limitBytes);
-    metrics.gauge('millrace_outbox_messages', () => this.#outboxState().messages);
-    metrics.gauge('millrace_outbox_lag_seconds', () => this.#outboxState().lagMs / 1000);
-    metrics.gauge('millrace_index_documents', () => this.#indexState().documents);
-    metrics.gauge('millrace_index_pending_changes', () => this.#indexState().pending);
-    metrics.gauge('millrace_index_bytes', () => this.#indexState().bytes);
+    metrics.gauge('millrace_outbox_messages', () => this.#totals.now.outbox.messages);
+    metrics.gauge('millrace_outbox_lag_seconds', () => this.#outboxLag());
+    metrics.gauge('millrace_index_documents', () => this.#totals.now.indexes.documents);
+    metrics.gauge('millrace_index_pending_changes', () => this.#totals.now.indexes.pending);
+    metrics.gauge('millrace_index_bytes', () => this.#totals.now.indexes.bytes);
     watchShards(metrics, this.host, shards);
   }
 
@@ -190,29 +193,14 @@ export class KvOwner {
     await this.#owned.stop();
   }
 
-  #outboxState(): { readonly messages: number; readonly lagMs: number } {
-    const nowMs = this.ports.clock.nowMs();
-    let messages = 0;
-    let lagMs = 0;
-    for (const [, { outbox }] of this.#loaded()) {
-      messages += outbox.size;
-      lagMs = Math.max(lagMs, nowMs - (outbox.oldestAtMs ?? nowMs));
-    }
-    return { messages, lagMs };
+  /** Seconds for which the oldest message has waited. */
+  #outboxLag(): number {
+    const { oldestAtMs } = this.#totals.now.outbox;
+    return oldestAtMs === undefined ? 0 : Math.max(0, this.ports.clock.nowMs() - oldestAtMs) / 1000;
   }
 
-  /** Of the full-text indexes of all loaded databases. */
-  #indexState(): { readonly documents: number; readonly pending: number; readonly bytes: number } {
-    let [documents, pending, bytes] = [0, 0, 0];
-    for (const [, { searches }] of this.#loaded()) {
-      if (!searches.isInMemory) continue;
-      for (const live of searches.all()) {
-        documents += live.contents.size;
-        pending += live.pending;
-        bytes += live.bytes;
-      }
-    }
-    return { documents, pending, bytes };
+  *#engines() {
+    for (const [, engine] of this.#loaded()) yield engine;
   }
 
   *#loaded() {
