@@ -132,7 +132,7 @@ function figuresOf(costs: Costs): readonly Figure[] {
         name: `${verb}, ${DATABASES} databases / one, processor time`,
         value: of(many, 'all') / of(one, 'all'),
         unit: 'ratio',
-        target: atMost(1.2),
+        target: atMost(1.3),
       },
       ...[one, many].flatMap((name): Figure[] => [
         { name: `  ${name}, all threads`, value: of(name, 'all'), unit: 'µs' },
