@@ -17,8 +17,8 @@ const COMPILE_CACHE = new URL('./compiled/', import.meta.url);
 /**
  * Bytes of a WebAssembly function that must be executed before it is compiled again with optimisation: a thousand
  * times the engine's default. Compiling SQLite's largest functions takes a second of a core and 40 MB of memory,
- * which the process keeps. That is not worth it for opening the read models' files or for an idle process; a busy
- * process reaches the limit within a second.
+ * which the process keeps. That is not worth it for opening the read models' files or for an idle process. Lua has
+ * its own budget (src/domain/kv/lua/lua-binary.ts), because scripts would not reach this one for hours.
  */
 const WASM_TIERING_BUDGET = 2_000_000_000;
 
