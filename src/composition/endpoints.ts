@@ -13,6 +13,7 @@ import {
   SignInGuard,
 } from '../edge/index.js';
 import { ByteBudget } from '../kernel/index.js';
+import type { Acceptor } from '../ports/index.js';
 import { METER_SHARD } from '../protocol/index.js';
 import type { AuditedInstallation } from './audit-worker.js';
 import { respNodesOf } from './kv-module.js';
@@ -20,6 +21,7 @@ import { managementEndpoint } from './management-endpoint.js';
 import { queueEndpoint } from './queue-module.js';
 import { threadTaskOf } from './thread-container.js';
 import * as tokens from './tokens.js';
+import { sharedPortsOf } from './worker-module.js';
 
 interface Endpoint extends Listener {
   leave?(): void;
@@ -34,7 +36,7 @@ export async function startEndpoints(c: DependencyContainer): Promise<string[]> 
   const config = c.resolve(tokens.CONFIG);
   const { endpoints } = config;
   const tls = await readTlsFiles(endpoints);
-  const secured = tls === undefined ? {} : { tls };
+  const secured = { ...(tls && { tls }), acceptor: sharedPortsOf(c) };
   const shared = sharedParts(c);
   const { budget, events, freshness, guard } = shared;
   const options = { ...httpEndpointOptionsOf(config), ...secured };
@@ -81,7 +83,10 @@ export async function startEndpoints(c: DependencyContainer): Promise<string[]> 
   ];
 }
 
-type NativeParts = ReturnType<typeof sharedParts> & { readonly tls?: TlsFiles };
+type NativeParts = ReturnType<typeof sharedParts> & {
+  readonly tls?: TlsFiles;
+  readonly acceptor: Acceptor | undefined;
+};
 
 /** @returns its port; undefined if disabled */
 async function openNativeEndpoint(c: DependencyContainer, { users: acl, guard, ...parts }: NativeParts) {

@@ -1,7 +1,8 @@
 /** A worker among those of its machine: it joins them, and keeps the read models when its supervisor asks for it. */
 import type { DependencyContainer } from 'tsyringe';
-import { describeError, isMillraceError, type SessionId } from '../kernel/index.js';
-import type { Check } from '../ports/index.js';
+import { ownerOfConnection } from '../edge/index.js';
+import { describeError, isMillraceError, type SessionId, type ShardName } from '../kernel/index.js';
+import type { Acceptor, Check } from '../ports/index.js';
 import { readinessOfModels, readinessOfSearch } from '../projections/index.js';
 import { registerReadModels, startReadModels } from './projections-module.js';
 import { registerSearch, startSearch } from './search-module.js';
@@ -42,6 +43,22 @@ async function untilHeard(c: DependencyContainer, processes: readonly SessionId[
     if (processes.every((process) => heard.includes(process))) return;
     await timers.pause(HEARD_TRY_EVERY_MS);
   }
+}
+
+/** The ports of the workers, which give connections to the owners of their databases. Undefined in a single process. */
+export function sharedPortsOf(c: DependencyContainer): Acceptor | undefined {
+  const { link, start } = tokens.ifRegistered(c, tokens.WORKER) ?? {};
+  const { view: access, accounts } = c.resolve(tokens.CONTROL);
+  const session = c.resolve(tokens.SESSION);
+  const owners = {
+    access,
+    accounts,
+    databases: c.resolve(tokens.GATEWAY),
+    queues: c.resolve(tokens.QUEUE_GATEWAY),
+    ownerOf: (shard: ShardName) => session.expectedOwner(shard, c.resolve(tokens.CONFIG).ownership.takeoverSilenceMs),
+  };
+  link?.findOwnersWith((beginning) => ownerOfConnection(owners, beginning));
+  return start && link?.acceptorFor(start);
 }
 
 /** @returns the checks of the read models that this process keeps at the time */

@@ -10,6 +10,7 @@ export type { PublicUrls } from './management/management-endpoint.js';
 export { createManagementServer, type ManagementServerParts } from './management/management-server.js';
 export { MANAGEMENT_ROUTES } from './management/routes/index.js';
 export { createMcpHandlers } from './mcp/mcp-endpoint.js';
+export { ownerOfConnection } from './owner-of-connection.js';
 export { createQueueServer, type QueueServer, type QueueServerParts } from './queue/queue-server.js';
 export { CONNECTION_COMMANDS } from './resp/commands/index.js';
 export type { RespEndpointLimits } from './resp/resp-limits.js';

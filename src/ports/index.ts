@@ -1,3 +1,4 @@
+export * from './acceptor.js';
 export * from './access.js';
 export * from './acl-admin.js';
 export * from './alerts.js';

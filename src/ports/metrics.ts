@@ -16,6 +16,10 @@ export const COUNTERS = {
   millrace_append_unknown_total: { help: 'Appends with an unknown outcome that were sent again.' },
   millrace_append_refused_total: { help: 'Appends refused because another owner had written.' },
   millrace_commands_refused_total: { help: 'Commands that were refused and not run, by error code.', label: 'code' },
+  millrace_forwarded_requests_total: {
+    help: 'Requests that this process has sent to the owner of a shard in another process, by plane.',
+    label: 'plane',
+  },
   millrace_placement_moves_total: { help: 'Shards that this process has moved to even out the work of processes.' },
   millrace_takeovers_total: { help: 'Shards that this process has claimed.' },
   millrace_clock_jumps_total: { help: 'Jumps of the wall clock against the monotonic one, suspensions included.' },

@@ -112,8 +112,9 @@ export class WorkerSubscribers {
   }
 
   async #openStream(workers: readonly number[]): Promise<void> {
-    const headers = { accept: 'text/event-stream', authorization: `Bearer ${TOKEN}` };
-    const url = `${this.stand.installation.addresses.kv}/subscribe/${CHANNEL}`;
+    const headers = { accept: 'text/event-stream' };
+    // Without the header the connection goes to the worker with the fewest, and not to the owner of the database.
+    const url = `${this.stand.installation.addresses.kv}/subscribe/${CHANNEL}?_token=${TOKEN}`;
     await new Promise<void>((resolve, reject) => {
       const sent = request(url, { method: 'POST', agent: false, headers }, async (response) => {
         let text = '';

@@ -24,7 +24,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   // Runs in a browser: it uses the API and imports no other folder.
   console: [],
 };
-const MOST_LINES_OF_WIRING = 2200;
+const MOST_LINES_OF_WIRING = 2220;
 const ANYTHING = ['composition', 'cli'];
 
 /** Folders that answer on a port or a part of one; they do not know each other. */

@@ -4,8 +4,16 @@
  */
 import { decodeKvRequest, decodeKvResponse, encodeKvRequest, encodeKvResponse } from '../../codec/remote/index.js';
 import { findCommand } from '../../domain/kv/index.js';
-import { isMillraceError, MillraceError, type PartitionName } from '../../kernel/index.js';
-import type { Bus, Clock, KvGateway, Timers } from '../../ports/index.js';
+import { isMillraceError, MillraceError, type PartitionName, type ShardName } from '../../kernel/index.js';
+import {
+  type Bus,
+  type Clock,
+  type Counter,
+  type KvGateway,
+  type Metrics,
+  type Timers,
+  UNWATCHED,
+} from '../../ports/index.js';
 import type { KvRequest, KvResponse } from '../../protocol/index.js';
 import {
   type AnswerMemoryLimits,
@@ -28,6 +36,8 @@ export interface KvGatewayLimits {
 export interface KvGatewayPorts {
   readonly clock: Clock;
   readonly timers: Timers;
+  /** Default: requests are not counted. */
+  readonly metrics?: Metrics | undefined;
   /** Undefined in a single process that may own shards: there is no other process to ask. */
   readonly caller: ShardCaller | undefined;
   /** Undefined in a process without the kv role. */
@@ -39,6 +49,7 @@ const NOT_RUN: KvResponse = { replies: [], syncToken: '0-0' };
 
 export class KvShardGateway implements KvGateway {
   readonly #shards: ShardMap<PartitionName>;
+  readonly #forwarded: Counter;
 
   constructor(
     private readonly ports: KvGatewayPorts,
@@ -46,6 +57,11 @@ export class KvShardGateway implements KvGateway {
     shardCount: number,
   ) {
     this.#shards = new ShardMap('kv', shardCount, (partition) => partition);
+    this.#forwarded = (ports.metrics ?? UNWATCHED).counter('millrace_forwarded_requests_total', 'kv');
+  }
+
+  shardOf(partition: PartitionName): ShardName {
+    return this.#shards.shardOf(partition);
   }
 
   execute(request: KvRequest): Promise<KvResponse> {
@@ -100,6 +116,7 @@ export class KvShardGateway implements KvGateway {
         isTold: !isReading && isTold(request),
         isGone: request.isGone,
       };
+      this.#forwarded.add(1);
       return decodeKvResponse(await caller.call(command, endMs));
     } catch (error) {
       return this.#again(request, error, endMs);

@@ -14,8 +14,8 @@
  */
 import { decodeQueueReply, encodeIntakeRecord, encodeQueueCommand } from '../../codec/queue/index.js';
 import { bytesOfItems, type PublishItem, type QueueCommand, type QueueReply, rowOf } from '../../domain/queue/index.js';
-import { type AccountId, isMillraceError, MillraceError } from '../../kernel/index.js';
-import type { Clock, IntakeLog, Metrics, QueueGateway, Timers } from '../../ports/index.js';
+import { type AccountId, isMillraceError, MillraceError, type ShardName } from '../../kernel/index.js';
+import type { Clock, Counter, IntakeLog, Metrics, QueueGateway, Timers } from '../../ports/index.js';
 import { queuePartition, type Span } from '../../protocol/index.js';
 import { type ShardActor, type ShardCaller, type ShardHost, ShardMap } from '../runtime/index.js';
 import { inDoubt, isDoubt, isWithoutOwner, isWorthAsking } from './outcome-doubts.js';
@@ -60,6 +60,7 @@ const FULL_MS = 10_000;
 
 export class QueueShardGateway implements QueueGateway {
   readonly #shards: ShardMap<AccountId>;
+  readonly #forwarded: Counter;
   /** Recently refused accounts; bounded by the number of accounts. */
   readonly #fullUntilMs = new Map<AccountId, number>();
 
@@ -69,6 +70,11 @@ export class QueueShardGateway implements QueueGateway {
     shardCount: number,
   ) {
     this.#shards = new ShardMap('queue', shardCount, queuePartition);
+    this.#forwarded = ports.metrics.counter('millrace_forwarded_requests_total', 'queue');
+  }
+
+  shardOf(account: AccountId): ShardName {
+    return this.#shards.shardOf(account);
   }
 
   ask(account: AccountId, command: QueueCommand, trace?: Span): Promise<QueueReply> {
@@ -132,6 +138,7 @@ export class QueueShardGateway implements QueueGateway {
       if (caller === undefined) throw new MillraceError('SHARD_UNAVAILABLE', `${shard} is not open yet`, { shard });
       const body = encodeQueueCommand({ account, command });
       const isRead = rowOf(command).isRead === true;
+      this.#forwarded.add(1);
       return decodeQueueReply(await caller.call({ shard, body, isRead }, endMs));
     } catch (error) {
       return this.#again(asked, error, isInDoubt);

@@ -87,6 +87,11 @@ export class Session {
     return this.#id;
   }
 
+  /** The session that owns the shard, or is to own it. @param withinMs only of processes heard in this time */
+  expectedOwner(shard: ShardName, withinMs: number): SessionId | undefined {
+    return this.placement.ownerOf(shard, this.membership.candidates(withinMs, 0, shard));
+  }
+
   /** Calls `listener` immediately when the session is lost (SE4). */
   whenLost(listener: (reason: string) => void): void {
     this.#onLost.push(listener);

@@ -259,8 +259,7 @@ export class ShardHost<W extends Work> {
 
   #isMine(shard: ShardName): boolean {
     if (this.options.isExclusive) return true;
-    const candidates = this.membership.candidates(this.times.takeoverMs, 0, shard);
-    return this.session.placement.ownerOf(shard, candidates) === this.session.id;
+    return this.session.expectedOwner(shard, this.times.takeoverMs) === this.session.id;
   }
 
   async #tryToTake(shard: ShardName): Promise<void> {

@@ -4,9 +4,13 @@
  *  SUL1 a worker ends when its supervisor has ended: Node's cluster exits in that case
  */
 import cluster from 'node:cluster';
+import type { Socket } from 'node:net';
 import { describeError, isMillraceError, type SessionId } from '../../kernel/index.js';
+import type { Acceptor } from '../../ports/index.js';
+import { GivenConnections } from './given-connections.js';
 import type {
   Answers,
+  ConnectionQuestion,
   FromWorker,
   ReadyWorker,
   RebuiltModel,
@@ -17,7 +21,8 @@ import type {
 } from './messages.js';
 import { REPORT_EVERY_MS } from './report-watch.js';
 
-type AnswerOf = { readonly [Q in WorkerQuestion]: () => Answers[Q] | Promise<Answers[Q]> };
+type AnswerOf = { readonly [Q in Exclude<WorkerQuestion, 'owner'>]: () => Answers[Q] | Promise<Answers[Q]> };
+type FindOwner = (question: ConnectionQuestion) => SessionId | undefined;
 
 export class SupervisorLink {
   /** Resolves when the supervisor asks this worker to end. */
@@ -28,6 +33,8 @@ export class SupervisorLink {
   #answers: AnswerOf | undefined;
   #rebuild: ((model: RebuiltModel) => void) | undefined;
   #isReporting = false;
+  #findOwner: FindOwner = () => undefined;
+  readonly #connections = new GivenConnections((message) => this.#send(message));
 
   /** @returns undefined in a process that is no worker */
   static ofThisProcess(): SupervisorLink | undefined {
@@ -51,7 +58,7 @@ export class SupervisorLink {
     this.stopped = new Promise((resolve) => {
       onStop = resolve;
     });
-    process.on('message', (message: ToWorker) => {
+    process.on('message', (message: ToWorker, socket: Socket | undefined) => {
       switch (message.kind) {
         case 'begin':
           return onBegin(message);
@@ -62,9 +69,11 @@ export class SupervisorLink {
         case 'rebuild':
           return this.#rebuild?.(message.model);
         case 'question':
-          return void this.#answer(message.id, message.about);
+          return void this.#answer(message);
         case 'stop':
           return onStop();
+        default:
+          return this.#connections.hear(message, socket);
       }
     });
   }
@@ -105,6 +114,16 @@ export class SupervisorLink {
     this.#answers = answers;
   }
 
+  /** @param findOwner of the database or account of a new connection */
+  findOwnersWith(findOwner: FindOwner): void {
+    this.#findOwner = findOwner;
+  }
+
+  /** The ports that the workers share. @returns undefined: Node's cluster shares them, for a supervisor of an older release */
+  acceptorFor({ givesConnections }: WorkerStart): Acceptor | undefined {
+    return givesConnections === true ? this.#connections : undefined;
+  }
+
   ready(facts: ReadyWorker): void {
     this.#send({ kind: 'ready', ...facts });
   }
@@ -119,13 +138,13 @@ export class SupervisorLink {
   #report(): void {
     if (this.#isReporting) return;
     this.#isReporting = true;
-    this.#send({ kind: 'report' }, () => {
+    this.#send({ kind: 'report', ended: this.#connections.ended }, () => {
       this.#isReporting = false;
     });
   }
 
-  async #answer(id: number, about: WorkerQuestion): Promise<void> {
-    const answer = await this.#answers?.[about]();
+  async #answer({ id, about, of }: Extract<ToWorker, { kind: 'question' }>): Promise<void> {
+    const answer = about === 'owner' ? of && this.#findOwner(of) : await this.#answers?.[about]();
     this.#send({ kind: 'answer', id, answer });
   }
 

@@ -13,6 +13,7 @@ import { describeError, MillraceError } from '../../kernel/index.js';
 import type { Check, Log } from '../../ports/index.js';
 import type { ReadyWorker, WorkerSession, WorkerStart } from './messages.js';
 import { REPORT_EVERY_MS, ReportWatch } from './report-watch.js';
+import { SharedPorts } from './shared-ports.js';
 import { type WorkerEnd, type WorkerEnvironment, WorkerProcess } from './worker-process.js';
 import type { WorkerRecord } from './worker-record.js';
 
@@ -82,6 +83,7 @@ interface Slot {
 export class WorkerPool {
   readonly #slots: Slot[] = [];
   readonly #workers = new Set<WorkerProcess>();
+  readonly #ports: SharedPorts;
   #modelsKeeper: WorkerProcess | undefined;
   #environment: WorkerEnvironment;
   #mayGo = false;
@@ -97,7 +99,7 @@ export class WorkerPool {
     private readonly start: Promise<Omit<WorkerStart, 'number' | 'place' | 'keepsCredentials'>>,
   ) {
     this.#environment = options.environment;
-    cluster.schedulingPolicy = cluster.SCHED_RR;
+    this.#ports = new SharedPorts(options.log);
     cluster.setupPrimary({ exec: process.argv[1] as string, args: [...options.args] });
   }
 
@@ -184,12 +186,14 @@ export class WorkerPool {
     const keepsCredentials = number === 1;
     const place = { name: `${this.options.placePrefix}${number}`, turn: this.#turns };
     this.#turns += 1;
-    const start = this.start.then((facts) => ({ ...facts, place, keepsCredentials }));
+    const start = this.start.then((facts) => ({ ...facts, place, keepsCredentials, givesConnections: true }));
     // The supervisor ends when its installation does not open.
     start.catch(() => undefined);
     const worker = new WorkerProcess(number, environment, start, {
       joined: (joined) => this.#joined(joined),
       rebuild: (model) => this.#modelsKeeper?.send({ kind: 'rebuild', model }),
+      listen: (listening, port) => this.#ports.listen(listening, port, this.options.workers),
+      leave: (leaving, key) => this.#ports.leave(leaving, key),
     });
     this.#workers.add(worker);
     void worker.ended.then(() => this.#forget(worker));
@@ -270,6 +274,7 @@ export class WorkerPool {
 
   #forget(worker: WorkerProcess): void {
     this.#workers.delete(worker);
+    this.#ports.forget(worker);
     const { log, announceEnd } = this.options;
     const { session } = worker;
     // The last ones of an installation have no other that could learn of it.

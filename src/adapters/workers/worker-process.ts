@@ -5,10 +5,13 @@
  *  WPR2 a worker that does not end in time is killed
  */
 import cluster, { type Worker } from 'node:cluster';
-import { MillraceError } from '../../kernel/index.js';
+import { MillraceError, type SessionId } from '../../kernel/index.js';
+import { ConnectionLine } from './connection-line.js';
 import type {
   Answers,
+  ConnectionQuestion,
   FromWorker,
+  PortRequest,
   ReadyWorker,
   RebuiltModel,
   ToWorker,
@@ -33,10 +36,16 @@ export type WorkerEnvironment = Readonly<Record<string, string>>;
 export interface WorkerListener {
   joined(worker: WorkerProcess): void;
   rebuild(model: RebuiltModel): void;
+  /** It accepts connections of a port. @returns the actual port. @throws the error of `listen` */
+  listen(worker: WorkerProcess, port: PortRequest): Promise<number>;
+  /** It gets no other connection of a port. */
+  leave(worker: WorkerProcess, key: string): void;
 }
 
 /** An answer that takes longer is not waited for. */
 const ANSWER_WITHIN_MS = 1_500;
+/** A connection waits no longer for the name of its owner. */
+const OWNER_WITHIN_MS = 250;
 
 export class WorkerProcess {
   readonly ready: Promise<ReadyWorker>;
@@ -50,6 +59,12 @@ export class WorkerProcess {
   hasEnded = false;
   /** Since its last report; undefined before the first one. */
   silentMs: number | undefined;
+  readonly line = new ConnectionLine(({ key, socket, bytes }, onSent) => {
+    const message: ToWorker = { kind: 'connection', key, bytes: bytes?.toString('base64') };
+    // Without this option Node closes the socket when the worker has it, and never if the worker ends before.
+    if (this.#worker.isConnected()) this.#worker.send(message, socket, { keepOpen: true }, onSent);
+    else setImmediate(onSent, new Error('it has no channel'));
+  });
   readonly #worker: Worker;
   /** Messages until it listens. */
   #early: ToWorker[] | undefined = [];
@@ -94,7 +109,11 @@ export class WorkerProcess {
   }
 
   /** @returns undefined if it does not answer in time */
-  ask<Q extends WorkerQuestion>(about: Q): Promise<Answers[Q] | undefined> {
+  ask<Q extends WorkerQuestion>(
+    about: Q,
+    of?: ConnectionQuestion,
+    withinMs = ANSWER_WITHIN_MS,
+  ): Promise<Answers[Q] | undefined> {
     if (this.hasEnded || !this.hasJoined) return Promise.resolve(undefined);
     this.#questions += 1;
     const id = this.#questions;
@@ -104,10 +123,14 @@ export class WorkerProcess {
         this.#pending.delete(id);
         resolve(given as Answers[Q] | undefined);
       };
-      const timer = setTimeout(() => answer(undefined), ANSWER_WITHIN_MS);
+      const timer = setTimeout(() => answer(undefined), withinMs);
       this.#pending.set(id, answer);
-      this.send({ kind: 'question', id, about });
+      this.send({ kind: 'question', id, about, of });
     });
+  }
+
+  askForOwner(question: ConnectionQuestion): Promise<SessionId | undefined> {
+    return this.ask('owner', question, OWNER_WITHIN_MS);
   }
 
   /** @returns whether it ended in time (WPR2) */
@@ -140,6 +163,16 @@ export class WorkerProcess {
     void this.start.then((start) => this.send({ kind: 'begin', number: this.number, ...start })).catch(() => {});
   }
 
+  async #listen(port: PortRequest): Promise<void> {
+    const { key } = port;
+    try {
+      this.send({ kind: 'listening', key, port: await this.listener.listen(this, port) });
+    } catch (error) {
+      const { code = '', message } = error as NodeJS.ErrnoException;
+      this.send({ kind: 'not-listening', key, code, message });
+    }
+  }
+
   #hear(message: FromWorker): void {
     switch (message.kind) {
       case 'hello':
@@ -160,11 +193,22 @@ export class WorkerProcess {
       case 'rebuild':
         this.listener.rebuild(message.model);
         return;
+      case 'listen':
+        void this.#listen(message.port);
+        return;
+      case 'got':
+        this.line.received();
+        return;
+      case 'leave':
+        this.listener.leave(this, message.key);
+        this.send({ kind: 'left', key: message.key });
+        return;
       case 'answer':
         this.#pending.get(message.id)?.(message.answer);
         return;
       case 'report':
         this.silentMs = 0;
+        this.line.haveEnded(message.ended ?? {});
     }
   }
 }

@@ -19,13 +19,13 @@
 import type { Server, ServerResponse } from 'node:http';
 import http from 'node:http';
 import https from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { errorToJson } from '../../codec/json/index.js';
-import type { Clock, Freshness, Metrics, Timers, Tracing } from '../../ports/index.js';
+import type { Acceptor, Clock, Freshness, Listening, Metrics, Timers, Tracing } from '../../ports/index.js';
 import type { Refusal } from '../error-map.js';
 import type { HttpLimits } from './http-limits.js';
-import { listen, stopAccepting, untilSilent } from './listening.js';
+import { type Listener, OpenConnections, OwnPort, stopAccepting, untilSilent } from './listening.js';
 import { PlainConnections, type PlainParts } from './plain-connections.js';
 import type { PlainRequest, PlainResponse } from './plain-exchange.js';
 import { EndpointRequest } from './request-body.js';
@@ -78,11 +78,11 @@ export interface EndpointServerParts {
   readonly tls?: TlsTexts | undefined;
   /** Default: every request is handled immediately. */
   readonly freshness?: Freshness | undefined;
+  /** Default: its own port. */
+  readonly acceptor?: Acceptor | undefined;
 }
 
-export interface EndpointServer {
-  /** @returns the address in use, with the actual port. @throws the error of `listen`, such as EADDRINUSE */
-  listen(port: number, host: string): Promise<AddressInfo>;
+export interface EndpointServer extends Listener {
   /** Announces the close: clients should reconnect to another process. */
   leave(): void;
   /** Resolves when every connection has closed: after the requests in flight, or when `deadline` is aborted. */
@@ -111,17 +111,16 @@ export function createEndpointServer(parts: EndpointServerParts, endpoint: Endpo
     if (freshness === undefined || freshness.isFresh) endpoint.handle(request, response);
     else void handleWhenFresh(request, () => endpoint.handle(request, response), freshness);
   };
-  const sockets = new SocketRegister(limits.maxConnectionsPerAddress);
+  const sockets = new SocketRegister(limits);
   metrics.gauge('millrace_connections', () => sockets.size, name);
   server.on('request', handle);
   // The handler asks for the body (100 Continue) when it needs it, so these events are answered like a normal
   // request. Other expectations are ignored.
   for (const event of ['checkContinue', 'checkExpectation']) server.on(event, handle);
-  const allowed = `Allow: ${endpoint.allowedMethods}`;
-  server.on('connect', (_request, socket) => refuseRaw(socket, endpoint.connectRefusal, allowed));
-  server.on('clientError', ({ code }: SystemError, socket) => refuseRaw(socket, endpoint.protocolRefusal(code)));
+  refuseOthers(server, endpoint);
   const plain = plainConnectionsOf(server, parts, endpoint, observers);
   lookForSlowClients(server, limits.connectionsCheckingIntervalMs);
+  const connections = new OpenConnections().watch(server);
   server.on('connection', (socket: Socket) => {
     usedAtMs = clock.nowMs();
     sockets.add(socket);
@@ -129,26 +128,43 @@ export function createEndpointServer(parts: EndpointServerParts, endpoint: Endpo
   });
   if (tls !== undefined) server.on(SECURED, (socket: Socket) => plain.add(socket));
 
-  const accepting = { backlog: limits.listenBacklog, acceptFailed: (error: Error) => endpoint.acceptFailed(error) };
+  const acceptor = parts.acceptor ?? new OwnPort(timers, clock);
   const leave = () => {
     isLeaving = true;
     plain.leave();
   };
   return {
-    listen: (port, host) => listen(server, { port, host, ...accepting }),
+    listen: (port, host, variable = '') =>
+      acceptor.begin(server, { ...listeningOf(limits, endpoint), port, host, variable }),
     leave,
     close: async (deadline) => {
-      const closed = await stopAccepting(server, { timers, clock, cut: () => sockets.endAll(), deadline });
+      const closed = await stopAccepting(acceptor, [server], { connections, cut: () => sockets.endAll(), deadline });
       // Only now: a client whose connection closes connects again.
       endpoint.drain();
       leave();
       await untilSilent(() => clock.nowMs() - Math.max(usedAtMs, plain.usedAtMs), { timers, closed });
       sockets.endSilent();
       plain.end();
-      // The listener is already closed; this closes the idle connections of Node's own server.
+      // No connection is accepted any more; this closes the idle connections of Node's own server.
       server.close();
       await closed.promise;
     },
+  };
+}
+
+/** Answers CONNECT, and bytes that are not HTTP. */
+function refuseOthers(server: Server, endpoint: EndpointBehaviour): void {
+  const allowed = `Allow: ${endpoint.allowedMethods}`;
+  server.on('connect', (_request, socket) => refuseRaw(socket, endpoint.connectRefusal, allowed));
+  server.on('clientError', ({ code }: SystemError, socket) => refuseRaw(socket, endpoint.protocolRefusal(code)));
+}
+
+function listeningOf(limits: HttpLimits, endpoint: EndpointBehaviour): Omit<Listening, 'port' | 'host' | 'variable'> {
+  const { headersTimeoutMs: ms, maxConnections: most, maxConnectionsPerAddress: mostPerAddress } = limits;
+  return {
+    backlog: limits.listenBacklog,
+    silent: { ms, most, mostPerAddress },
+    acceptFailed: (error) => endpoint.acceptFailed(error),
   };
 }
 
@@ -225,7 +241,6 @@ function boundedServer(limits: HttpLimits, tls: TlsTexts | undefined): http.Serv
   server.timeout = limits.stalledSocketTimeoutMs;
   // One more than the limit, to detect too many: Node drops further headers silently.
   server.maxHeadersCount = limits.maxHeadersCount + 1;
-  server.maxConnections = limits.maxConnections;
   server.maxRequestsPerSocket = limits.maxRequestsPerSocket;
   return server;
 }
@@ -266,14 +281,16 @@ function refuseRaw(socket: Duplex, refusal: Refusal, ...headers: string[]): void
 }
 
 /**
- * The open sockets: counts them by address (FSE2: one address holds a bounded number of connections), and finds those
+ * The open sockets: bounds their number in all and by address (FSE2: a bounded number of connections), and finds those
  * that never sent a byte.
  */
 class SocketRegister {
   readonly #sockets = new Set<Socket>();
+  /** Those whose first bytes arrived before the connection was given to this process. */
+  readonly #begun = new WeakSet<Socket>();
   readonly #countByAddress = new Map<string, number>();
 
-  constructor(private readonly maxPerAddress: number) {}
+  constructor(private readonly limits: Pick<HttpLimits, 'maxConnections' | 'maxConnectionsPerAddress'>) {}
 
   get size(): number {
     return this.#sockets.size;
@@ -284,13 +301,14 @@ class SocketRegister {
     const count = (this.#countByAddress.get(address) ?? 0) + 1;
     this.#countByAddress.set(address, count);
     this.#sockets.add(socket);
+    if (socket.readableLength > 0) this.#begun.add(socket);
     socket.once('close', () => this.#remove(socket, address));
-    if (count > this.maxPerAddress) socket.destroy();
+    if (count > this.limits.maxConnectionsPerAddress || this.size > this.limits.maxConnections) socket.destroy();
   }
 
   /** Node counts a connection without a first request as busy, and would wait for its header timeout. */
   endSilent(): void {
-    for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy();
+    for (const socket of this.#sockets) if (socket.bytesRead === 0 && !this.#begun.has(socket)) socket.destroy();
   }
 
   endAll(): void {
@@ -315,6 +333,10 @@ export function lookForSlowClients(server: Server, everyMs: number): void {
   if (begin === undefined) return;
   const lookEvery = (ms: number) => Object.assign(server, { connectionsCheckingInterval: ms });
   let clients = 0;
+  let isClosed = false;
+  server.once('close', () => {
+    isClosed = true;
+  });
   lookEvery(NEVER_MS);
   server.prependListener('connection', (socket: Socket) => {
     clients += 1;
@@ -324,8 +346,8 @@ export function lookForSlowClients(server: Server, everyMs: number): void {
     }
     socket.once('close', () => {
       clients -= 1;
-      // A server that no longer listens ends its check by itself.
-      if (clients > 0 || !server.listening) return;
+      // A closed server ends its check by itself.
+      if (clients > 0 || isClosed) return;
       lookEvery(NEVER_MS);
       begin.call(server);
     });

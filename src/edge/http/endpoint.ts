@@ -1,6 +1,7 @@
 /** The base of every endpoint with a port: client addresses, sign-ins, the byte budget, incidents and the server. */
 import { ByteBudget, describeError } from '../../kernel/index.js';
 import {
+  type Acceptor,
   type Clock,
   type Freshness,
   type Log,
@@ -37,6 +38,8 @@ export interface SocketParts {
   readonly tls?: TlsTexts;
   /** Default: requests do not wait for it. */
   readonly freshness?: Freshness;
+  /** Default: the port of this process alone. */
+  readonly acceptor?: Acceptor | undefined;
 }
 
 export abstract class Endpoint<Parts extends EndpointParts> {
@@ -60,7 +63,7 @@ export abstract class Endpoint<Parts extends EndpointParts> {
 
   /** @param onDrain ends the requests that would not end on their own */
   serve(
-    { tls, freshness }: SocketParts,
+    { tls, freshness, acceptor }: SocketParts,
     behaviour: Omit<EndpointBehaviour, 'acceptFailed' | 'drain'>,
     onDrain: () => void = () => {},
   ): EndpointServer {
@@ -72,7 +75,7 @@ export abstract class Endpoint<Parts extends EndpointParts> {
       onDrain();
     };
     return createEndpointServer(
-      { name, metrics, tracing, limits, clock, timers, tls, freshness },
+      { name, metrics, tracing, limits, clock, timers, tls, freshness, acceptor },
       { ...behaviour, acceptFailed, drain },
     );
   }

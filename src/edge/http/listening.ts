@@ -1,7 +1,7 @@
 /** Start and end of an endpoint's server. */
-import { type AddressInfo, Server } from 'node:net';
+import { type AddressInfo, Server, type Socket } from 'node:net';
 import { listenError } from '../../kernel/index.js';
-import type { Clock, Timers } from '../../ports/index.js';
+import type { Acceptor, Clock, Listening, Timers } from '../../ports/index.js';
 
 /** An active client sends its next request within this time. */
 const SILENCE_MS = 250;
@@ -12,53 +12,79 @@ const SHORT_TURN_MS = 1;
 /** The longest wait for a short turn without a new connection: other work may make all turns long. */
 const MAX_ACCEPTING_MS = 1_000;
 
-export interface Listening {
-  readonly port: number;
-  readonly host: string;
-  /** Connections that wait to be accepted. */
-  readonly backlog: number;
-  /** A later connection could not be accepted: the system has no resources for it. */
-  acceptFailed(error: Error): void;
-}
+/** The port of this process alone. */
+export class OwnPort implements Acceptor {
+  constructor(
+    private readonly timers: Timers,
+    private readonly clock: Clock,
+  ) {}
 
-/** @returns the address in use, with the actual port. @throws the error of `listen`, such as EADDRINUSE */
-export function listen(server: Server, { port, host, backlog, acceptFailed }: Listening): Promise<AddressInfo> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ port, host, backlog }, () => {
-      server.off('error', reject);
-      // Without a listener the error would be thrown.
-      server.on('error', acceptFailed);
-      resolve(server.address() as AddressInfo);
+  begin(server: Server, { port, host, backlog, acceptFailed }: Omit<Listening, 'silent'>): Promise<AddressInfo> {
+    return new Promise((resolve, reject) => {
+      server.once('error', reject);
+      server.listen({ port, host, backlog }, () => {
+        server.off('error', reject);
+        // Without a listener the error would be thrown.
+        server.on('error', acceptFailed);
+        resolve(server.address() as AddressInfo);
+      });
     });
-  });
+  }
+
+  async end(server: Server): Promise<void> {
+    await acceptConnected(server, this.timers, this.clock);
+    // The close of Node's HTTP server would also end idle connections that may have a request on its way.
+    Server.prototype.close.call(server);
+  }
 }
 
-/** How to end a server. */
+/** The open connections of one or several servers. */
+export class OpenConnections {
+  #count = 0;
+  #onNone: () => void = () => undefined;
+
+  watch(server: Server): this {
+    server.on('connection', (socket: Socket) => {
+      this.#count += 1;
+      socket.once('close', () => {
+        this.#count -= 1;
+        if (this.#count === 0) this.#onNone();
+      });
+    });
+    return this;
+  }
+
+  /** Resolves when none is left; called once, when no others come. */
+  untilNone(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onNone = resolve;
+      if (this.#count === 0) resolve();
+    });
+  }
+}
+
+/** How to end the connections of servers. */
 export interface Closing {
-  readonly timers: Timers;
-  readonly clock: Clock;
+  readonly connections: OpenConnections;
   /** Ends all connections. */
   cut(): void;
   /** All connections end when it is aborted. */
   readonly deadline: AbortSignal | undefined;
 }
 
-/** A server that accepts no connections; the promise resolves when every connection has ended. */
+/** Servers that accept no connections; the promise resolves when every connection has ended. */
 export interface Closed {
   readonly promise: Promise<void>;
 }
 
 /** Stops accepting connections without ending the open ones. */
-export async function stopAccepting(server: Server, { timers, clock, cut, deadline }: Closing): Promise<Closed> {
-  await acceptConnected(server, timers, clock);
-  const promise = new Promise<void>((resolve) => {
-    // The close of Node's HTTP server would also end idle connections that may have a request on its way.
-    Server.prototype.close.call(server, () => {
-      deadline?.removeEventListener('abort', cut);
-      resolve();
-    });
-  });
+export async function stopAccepting(
+  acceptor: Acceptor,
+  servers: readonly Server[],
+  { connections, cut, deadline }: Closing,
+): Promise<Closed> {
+  await Promise.all(servers.map((server) => acceptor.end(server)));
+  const promise = connections.untilNone().then(() => deadline?.removeEventListener('abort', cut));
   if (deadline?.aborted) cut();
   else deadline?.addEventListener('abort', cut, { once: true });
   return { promise };
@@ -107,13 +133,17 @@ export async function untilSilent(
 
 /** Opens the port of an endpoint. */
 export interface Listener {
-  listen(port: number, host: string): Promise<{ readonly port: number }>;
+  /**
+   * @param variable the setting with the port. Default: none
+   * @returns the actual port. @throws the error of `listen`, such as EADDRINUSE
+   */
+  listen(port: number, host: string, variable?: string): Promise<{ readonly port: number }>;
 }
 
 /** @param variable the setting with the port. @returns the actual port. @throws BAD_CONFIG */
 export async function listenOn(endpoint: Listener, host: string, port: number, variable: string): Promise<number> {
   try {
-    return (await endpoint.listen(port, host)).port;
+    return (await endpoint.listen(port, host, variable)).port;
   } catch (cause) {
     throw listenError(variable, hostAndPort(host, port), cause);
   }

@@ -52,6 +52,8 @@ export class RespConnection implements ClientLink {
   #hasInputEnded = false;
   /** The version of the access rules at its last message. */
   #heardVersion: number | undefined;
+  /** The socket's own number lacks the bytes that arrived before the connection was given to this process. */
+  bytesRead = 0;
   /** Called after it has ended. */
   onEnd: () => void = () => {};
 
@@ -131,10 +133,6 @@ export class RespConnection implements ClientLink {
     return this.#held.requestBytes;
   }
 
-  get bytesRead(): number {
-    return this.socket.bytesRead;
-  }
-
   get bytesWritten(): number {
     return this.socket.bytesWritten;
   }
@@ -196,6 +194,7 @@ export class RespConnection implements ClientLink {
 
   receive(chunk: Buffer): void {
     if (this.#isEnding) return;
+    this.bytesRead += chunk.length;
     this.#commands.parser.feed(chunk);
     this.client.lastAtMs = this.endpoint.parts.clock.monotonicMs();
     this.#pump();

@@ -6,11 +6,11 @@
  *  RSE3 after `close` has started, no connection is accepted and running commands get their answers; an active
  *       connection closes with its next answer, when no other command of its client would be lost
  */
-import net, { type AddressInfo, type Socket } from 'node:net';
+import net, { type Socket } from 'node:net';
 import tls from 'node:tls';
 import { type DatabaseId, describeError } from '../../kernel/index.js';
-import type { ConnectedClient, RespCounts, Timer } from '../../ports/index.js';
-import { listen, stopAccepting, untilSilent } from '../http/listening.js';
+import type { Acceptor, ConnectedClient, RespCounts, Timer } from '../../ports/index.js';
+import { type Listener, OpenConnections, OwnPort, stopAccepting, untilSilent } from '../http/listening.js';
 import { clientFields } from './commands/client-line.js';
 import { RespConnection } from './resp-connection.js';
 import { RespEndpoint, type RespEndpointParts } from './resp-endpoint.js';
@@ -21,14 +21,12 @@ export interface RespServerParts extends Omit<RespEndpointParts, 'limits'> {
   readonly limits?: Partial<RespEndpointLimits>;
   /** PEM texts. Default: no TLS. */
   readonly tls?: { readonly cert: string | Buffer; readonly key: string | Buffer };
+  /** Default: the port of this process alone. */
+  readonly acceptor?: Acceptor | undefined;
 }
 
-export interface RespServer {
-  /**
-   * May be called for several ports.
-   * @returns the address in use, with the actual port. @throws the error of `listen`, such as EADDRINUSE
-   */
-  listen(port: number, host: string): Promise<AddressInfo>;
+/** May listen on several ports. */
+export interface RespServer extends Listener {
   /** Resolves when every connection has ended: after the running commands, or when `deadline` is aborted. */
   close(deadline?: AbortSignal): Promise<void>;
   /** Open connections. */
@@ -46,13 +44,16 @@ export function createRespServer(parts: RespServerParts): RespServer {
   const endpoint = new RespEndpoint({ ...parts, limits });
   const connections = new ConnectionRegister(endpoint, limits);
   parts.metrics?.gauge('millrace_connections', () => connections.size, 'resp');
-  const options = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: limits.keepaliveMs };
+  const acceptor = parts.acceptor ?? new OwnPort(parts.timers, parts.clock);
+  const open = new OpenConnections();
+  const options = { allowHalfOpen: true, noDelay: true };
   const servers: net.Server[] = [];
   const createServer = () => {
     const server =
       parts.tls === undefined
         ? net.createServer(options, (socket) => connections.accept(socket))
         : tls.createServer({ ...options, ...parts.tls }, (socket) => connections.accept(socket));
+    open.watch(server);
     // A failed TLS handshake; its socket is closed already.
     server.on('tlsClientError', () => undefined);
     return server;
@@ -66,18 +67,19 @@ export function createRespServer(parts: RespServerParts): RespServer {
     clientsOf: function* (database) {
       for (const client of endpoint.clients.ofDatabase(database)) yield Object.fromEntries(clientFields(client));
     },
-    listen: async (port, host) => {
+    listen: async (port, host, variable = '') => {
       const acceptFailed = (error: Error) => parts.log.warn('resp.accept-failed', { error: describeError(error) });
       const server = createServer();
-      const address = await listen(server, { port, host, backlog: limits.listenBacklog, acceptFailed });
+      const { maxConnections: most, maxConnectionsPerAddress: mostPerAddress, listenBacklog: backlog } = limits;
+      const silent = { ms: limits.signInTimeoutMs, most, mostPerAddress };
+      const opened = await acceptor.begin(server, { port, host, variable, backlog, silent, acceptFailed });
       servers.push(server);
-      return address;
+      return opened;
     },
     close: async (deadline) => {
       const { timers, clock } = parts;
-      const how = { timers, clock, cut: () => connections.cutAll(), deadline };
-      const ends = await Promise.all(servers.map((server) => stopAccepting(server, how)));
-      const closed = { promise: Promise.all(ends.map(({ promise }) => promise)).then(() => undefined) };
+      const how = { connections: open, cut: () => connections.cutAll(), deadline };
+      const closed = await stopAccepting(acceptor, servers, how);
       endpoint.isDraining = true;
       endpoint.pauses.close();
       connections.drain();
@@ -123,6 +125,7 @@ class ConnectionRegister {
       socket.resume();
       return;
     }
+    socket.setKeepAlive(true, limits.keepaliveMs);
     const connection = new RespConnection(endpoint, socket, endpoint.clients.nextId());
     socket.on('data', (chunk: Buffer) => connection.receive(chunk));
     this.#countByAddress.set(address, count + 1);

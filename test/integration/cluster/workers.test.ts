@@ -1,5 +1,7 @@
 /** MILLRACE_WORKERS: one installation with several processes, on one set of ports. Proves WPO4. */
+import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { Client } from '@upstash/qstash';
 import { expect } from 'chai';
@@ -71,10 +73,13 @@ describe('MILLRACE_WORKERS=2', function () {
     await eventually(async () =>
       expect(await stand.metric(/^millrace_takeovers_total\{worker="[12]"\} [1-9]/)).to.have.length(2),
     );
-    const clients = Array.from({ length: 8 }, () => stand.native.duplicate());
-    await Promise.all(clients.map((client) => client.ping()));
+    // Without a password, none is for a certain database.
+    const port = Number(new URL(stand.installation.addresses.resp ?? '').port);
+    const clients = Array.from({ length: 8 }, () => connect(port, '127.0.0.1'));
+    for (const client of clients) client.write('PING\r\n');
+    await Promise.all(clients.map((client) => once(client, 'data')));
     const connections = await stand.metric(/^millrace_connections\{.*face="resp"/);
-    for (const client of clients) client.disconnect();
+    for (const client of clients) client.destroy();
     expect(connections).to.have.length(2);
     for (const line of connections) expect(Number(line.split(' ')[1])).to.be.within(1, 8);
     await eventually(async () => {

@@ -1,11 +1,10 @@
 /** Listening on the port of an endpoint. */
-import { once } from 'node:events';
-import { type AddressInfo, createConnection, createServer } from 'node:net';
+import { createConnection, createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { NodeTimers, SystemClock } from '../../../../src/adapters/node/index.js';
 import { hostAndPort, listenOn } from '../../../../src/edge/http/index.js';
-import { stopAccepting } from '../../../../src/edge/http/listening.js';
+import { OpenConnections, OwnPort, stopAccepting } from '../../../../src/edge/http/listening.js';
 import { describeError, isMillraceError } from '../../../../src/kernel/index.js';
 
 const CLIENTS = 20;
@@ -37,11 +36,19 @@ describe('the port of an endpoint', () => {
 
   it('is closed after every client that has connected is accepted', async () => {
     const server = createServer((socket) => socket.once('data', () => socket.end('answer')));
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    const { port } = server.address() as AddressInfo;
+    const own = new OwnPort(new NodeTimers(), new SystemClock());
+    const connections = new OpenConnections();
+    connections.watch(server);
+    const acceptFailed = (error: Error) => expect.fail(error.message);
+    const { port } = await own.begin(server, {
+      port: 0,
+      host: '127.0.0.1',
+      variable: '',
+      backlog: CLIENTS,
+      acceptFailed,
+    });
     const answers = Array.from({ length: CLIENTS }, () => text(createConnection(port, '127.0.0.1').end('request')));
-    const [timers, clock] = [new NodeTimers(), new SystemClock()];
-    const closed = await stopAccepting(server, { timers, clock, cut: () => undefined, deadline: undefined });
+    const closed = await stopAccepting(own, [server], { connections, cut: () => undefined, deadline: undefined });
     expect(await Promise.all(answers)).to.deep.equal(Array(CLIENTS).fill('answer'));
     await closed.promise;
   });

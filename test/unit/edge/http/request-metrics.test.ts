@@ -1,6 +1,6 @@
 /** The metrics of requests over real connections: by Node's server and without it. */
 import { once } from 'node:events';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { expect } from 'chai';
 import { NodeTimers, PromMetrics, SystemClock } from '../../../../src/adapters/node/index.js';
 import type { HttpRequest, HttpResponse } from '../../../../src/edge/http/exchange.js';
@@ -15,7 +15,7 @@ for (const takesPlain of [true, false]) {
   describe(`requests in the metrics, ${takesPlain ? 'plain ones' : "by Node's server"}`, () => {
     let metrics: PromMetrics;
     let server: EndpointServer;
-    let address: AddressInfo;
+    let address: { readonly port: number };
 
     beforeEach(async () => {
       metrics = new PromMetrics({ withProcess: false });
