@@ -71,14 +71,20 @@ export async function makeDatabases(millrace: Millrace, count: number): Promise<
   return databases;
 }
 
-/** Lua for so many requests, each for another key, to the databases of the tokens in turn. */
-export function requestsOver(tokens: readonly string[], format: string, count: number): string {
+/** Lua for so many requests, each for another key, to the databases of the tokens in turn: by request, or by thread. */
+export function requestsOver(
+  tokens: readonly string[],
+  format: string,
+  count: number,
+  by: 'request' | 'thread' = 'request',
+): string {
+  const number = by === 'request' ? 'i' : 'number';
   return `local tokens = { ${tokens.map((token) => `"${token}"`).join(',')} }
 local value = string.rep("v", 64)
 local all = {}
 for i = 1, ${count} do
   local function path(verb) return string.format("/%s/key:%012d", verb, i) end
-  local headers = { ["Authorization"] = "Bearer " .. tokens[(i - 1) % #tokens + 1] }
+  local headers = { ["Authorization"] = "Bearer " .. tokens[(${number} - 1) % #tokens + 1] }
   all[i] = ${format}
 end
 return all`;

@@ -9,10 +9,15 @@ const run = promisify(execFile);
 
 export interface Load {
   readonly url: string;
-  /** Lua that returns the requests as a table; it may use `wrk.format(method, path, headers, body)`. */
+  /**
+   * Lua that returns the requests of a thread as a table; it may use `wrk.format(method, path, headers, body)`, and
+   * `number`, the number of the thread from 1.
+   */
   readonly requests: string;
   readonly connections: number;
   readonly seconds: number;
+  /** Each has its part of the connections. Default: 1. */
+  readonly threads?: number;
 }
 
 export interface LoadResult {
@@ -27,12 +32,12 @@ export function isWrkMissing(): boolean {
   return spawnSync('which', ['wrk']).status !== 0;
 }
 
-export async function wrk({ url, requests, connections, seconds }: Load): Promise<LoadResult> {
+export async function wrk({ url, requests, connections, seconds, threads = 1 }: Load): Promise<LoadResult> {
   const directory = await mkdtemp(join(tmpdir(), 'wrk-bench-'));
   try {
     const script = join(directory, 'load.lua');
     await writeFile(script, scriptOf(requests));
-    const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--latency', '-s', script, url];
+    const args = [`-t${threads}`, `-c${connections}`, `-d${seconds}s`, '--latency', '-s', script, url];
     const { stdout } = await run('wrk', args);
     return resultOf(stdout);
   } finally {
@@ -46,6 +51,11 @@ local function prepared()
 ${requests}
 end
 local all, at
+local threads = 0
+function setup(thread)
+  threads = threads + 1
+  thread:set("number", threads)
+end
 function init(args)
   all = prepared()
   at = 0
