@@ -15,6 +15,8 @@ export interface GivenConnection {
   readonly bytes: Buffer | undefined;
   /** Gives it to another worker. */
   elsewhere(): void;
+  /** The supervisor's copy is not needed any more. */
+  close(): void;
 }
 
 /** Called when it is written, or cannot be. */
@@ -54,7 +56,7 @@ export class ConnectionLine {
 
   /** The worker has got the connection that was sent last. */
   received(): void {
-    this.#sending?.socket.destroy();
+    this.#sending?.close();
     this.#goOn();
   }
 
@@ -70,7 +72,7 @@ export class ConnectionLine {
     this.#hasEnded = true;
     clearTimeout(this.#slow);
     // The worker may have begun to answer it.
-    this.#sending?.socket.destroy();
+    this.#sending?.close();
     this.#giveBack(this.#waiting.splice(0));
   }
 

@@ -6,7 +6,8 @@
  *       with the fewest
  *  SPO2 no byte is lost: Node reads one piece of a connection, and stops because its stream is full
  *       (`highWaterMark: 0`); the worker reads the rest
- *  SPO3 connections that have sent nothing are bounded in time and number; the rest is bounded by the workers
+ *  SPO3 connections that have sent nothing are bounded in time and number, and the bytes of those that have are bounded
+ *       until a worker has them
  *  SPO4 a port is open while a worker accepts connections of it
  */
 import { createHash } from 'node:crypto';
@@ -38,15 +39,19 @@ const OWN_PART = 0.5;
 const TIMES_AVERAGE = 1.5;
 const MORE = 32;
 
+/** Bytes that were read and that no worker has: of 500 connections with the most that Node reads at once. */
+const MAX_HELD_BYTES = 32 * 1024 * 1024;
+
 export class SharedPorts {
   readonly #ports = new Map<string, SharedPort>();
+  readonly #held = { bytes: 0 };
 
   constructor(private readonly log: Log) {}
 
   /** @param workers their number: each one's bounds are its part of the port's. @throws the error of `listen` */
   async listen(receiver: Receiver, request: PortRequest, workers: number): Promise<number> {
     const known = this.#ports.get(request.key);
-    const port = known ?? new SharedPort(request, workers, this.log);
+    const port = known ?? new SharedPort(request, workers, { log: this.log, held: this.#held });
     this.#ports.set(request.key, port);
     try {
       return await port.begin(receiver);
@@ -74,6 +79,13 @@ export class SharedPorts {
   }
 }
 
+/** Parts that all ports share. */
+interface SharedParts {
+  readonly log: Log;
+  /** Bytes that were read and that no worker has. */
+  readonly held: { bytes: number };
+}
+
 class SharedPort {
   readonly #server: Server;
   readonly #receivers = new Set<Receiver>();
@@ -88,7 +100,7 @@ class SharedPort {
   constructor(
     private readonly request: PortRequest,
     private readonly workers: number,
-    private readonly log: Log,
+    private readonly shared: SharedParts,
   ) {
     this.#server = createServer({ highWaterMark: 0, pauseOnConnect: true }, (socket) => this.#accept(socket));
   }
@@ -122,7 +134,7 @@ class SharedPort {
         this.#server.off('error', reject);
         // The system has no resources for a connection.
         this.#server.on('error', (error) =>
-          this.log.warn('port.accept-failed', { port: key, error: describeError(error) }),
+          this.shared.log.warn('port.accept-failed', { port: key, error: describeError(error) }),
         );
         resolve((this.#server.address() as AddressInfo).port);
       });
@@ -168,13 +180,15 @@ class SharedPort {
       socket.off('readable', take);
       socket.setTimeout(0);
       this.#speaks(socket);
-      void this.#place(socket, bytes);
+      if (this.shared.held.bytes > MAX_HELD_BYTES) socket.destroy();
+      else void this.#place(socket, bytes);
     };
     socket.on('readable', take);
   }
 
   async #place(socket: Socket, bytes: Buffer): Promise<void> {
     const { reads } = this.request;
+    this.shared.held.bytes += bytes.length;
     const credential = reads && credentialIn(reads, bytes);
     const owner = reads && credential ? await this.#ownerOf({ endpoint: reads, credential }) : undefined;
     this.#give(socket, bytes, owner);
@@ -196,13 +210,14 @@ class SharedPort {
   }
 
   #give(socket: Socket, bytes: Buffer | undefined, owner: SessionId | undefined): void {
-    const receiver = this.#ownerWithRoom(owner) ?? this.#least();
-    if (receiver === undefined) {
+    const close = () => {
+      this.shared.held.bytes -= bytes?.length ?? 0;
       socket.destroy();
-      return;
-    }
+    };
     const elsewhere = () => this.#give(socket, bytes, undefined);
-    receiver.line.give({ key: this.request.key, socket, bytes, elsewhere });
+    const receiver = this.#ownerWithRoom(owner) ?? this.#least();
+    if (receiver === undefined) close();
+    else receiver.line.give({ key: this.request.key, socket, bytes, elsewhere, close });
   }
 
   #ownerWithRoom(owner: SessionId | undefined): Receiver | undefined {

@@ -148,6 +148,21 @@ describe('a port that workers share', () => {
     expect(total()).to.equal(2);
   });
 
+  it('closes connections with first bytes above 32 MiB that no worker has', async () => {
+    for (const worker of workers) worker.isFrozen = true;
+    await open({ ...REQUEST, key: 'held', silent: { ms: 60_000, most: 10_000, mostPerAddress: 10_000 } });
+    const piece = AUTH.padEnd(64 * 1024, 'x');
+    let closed = 0;
+    for (let count = 0; closed === 0 && count < 5_000; count += 1) {
+      const client = await connected(piece);
+      client.once('close', () => {
+        closed += 1;
+      });
+    }
+    expect(closed).to.be.greaterThan(0);
+    expect(clients.length).to.be.greaterThan(500);
+  });
+
   it('gives connections of an encrypted port immediately, without reading', async () => {
     await open({ ...REQUEST, key: 'tls', reads: undefined });
     await connected();
