@@ -73,6 +73,7 @@ export class ConnectionLine {
     clearTimeout(this.#slow);
     // The worker may have begun to answer it.
     this.#sending?.close();
+    this.#sending = undefined;
     this.#giveBack(this.#waiting.splice(0));
   }
 
