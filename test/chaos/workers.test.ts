@@ -133,6 +133,9 @@ describe('the supervisor of two workers', () => {
   });
 
   it('serves with the other worker while one crashes at each start, and with both after the program is repaired', async () => {
+    await eventually(async () => expect(await stand.metric(/^millrace_workers 2$/)).to.have.length(1), {
+      timeoutMs: 60_000,
+    });
     await stand.install('process.exit(3);');
     const before = stand.installation.stderr().match(CRASH)?.length ?? 0;
     const [victim, other] = await stand.workers();
@@ -141,7 +144,7 @@ describe('the supervisor of two workers', () => {
     expect(await stand.workers()).to.include(other);
     const keys = Array.from({ length: 32 }, (_, at) => `crash-${at}`);
     for (const key of keys) expect(await stand.rest.incr(key)).to.equal(1);
-    expect(await stand.metric(/^millrace_workers 1$/)).to.have.length(1);
+    await eventually(async () => expect(await stand.metric(/^millrace_workers 1$/)).to.have.length(1));
     await stand.install();
     await eventually(async () => expect(await stand.metric(/^millrace_workers 2$/)).to.have.length(1), {
       timeoutMs: 60_000,
