@@ -8,7 +8,7 @@ export interface Listening {
   readonly backlog: number;
   /** The setting with the port. */
   readonly variable: string;
-  /** The bounds of connections that have sent nothing: their time, and their number in all and from one address. */
+  /** The bounds of connections without a first byte: their time, and their number in all and from one address. */
   readonly silent: { readonly ms: number; readonly most: number; readonly mostPerAddress: number };
   /** A later connection could not be accepted: the system has no resources for it. */
   acceptFailed(error: Error): void;

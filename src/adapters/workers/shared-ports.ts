@@ -6,7 +6,7 @@
  *       with the fewest
  *  SPO2 no byte is lost: Node reads one piece of a connection, and stops because its stream is full
  *       (`highWaterMark: 0`); the worker reads the rest
- *  SPO3 connections that have sent nothing are bounded in time and number, and the bytes of those that have are bounded
+ *  SPO3 connections without a first byte are bounded in time and number, and the first bytes of the others in their sum,
  *       until a worker has them
  *  SPO4 a port is open while a worker accepts connections of it
  */
