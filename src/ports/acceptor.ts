@@ -15,6 +15,8 @@ export interface Listening {
 }
 
 export interface Acceptor {
+  /** How long idle connections stay open after `end`, so that clients in use get an answer that ends their connection. */
+  readonly lastRequestsMs: number;
   /**
    * From now on the server gets connections, as its event `connection`.
    * @returns the actual port. @throws the error of `listen`, such as EADDRINUSE

@@ -3,6 +3,7 @@
  * another. Clients do not retry, so the first failed request fails the load.
  */
 import { setTimeout } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import { Client } from '@upstash/qstash';
 import { Redis } from '@upstash/redis';
 import { serve, Client as WorkflowClient } from '@upstash/workflow';
@@ -45,7 +46,10 @@ export class WorkersLoad {
     const [sink, app] = [await QueueSink.listening(), await WorkflowApp.listening()];
     const load = new WorkersLoad(stand, sink, app);
     try {
-      await Promise.all([load.#until(during), load.#rest(), load.#resp(), load.#deliveries(), load.#runs()]);
+      const parts = [load.#until(during), load.#rest(), load.#resp(), load.#deliveries(), load.#runs()];
+      // A failed part ends the load; the others end before the failure is thrown, so that the next test finds none at work.
+      const ends = await Promise.allSettled(parts.map((part) => part.catch((error: unknown) => load.#fail(error))));
+      for (const end of ends) if (end.status === 'rejected') throw end.reason;
       return load.#counts;
     } finally {
       load.#isOver = true;
@@ -60,10 +64,19 @@ export class WorkersLoad {
     });
   }
 
+  #fail(error: unknown): never {
+    this.#isOver = true;
+    throw error;
+  }
+
   /** Repeats a call, which is one request with its number, from 1. */
   async #repeat(name: keyof LoadCounts, call: (number: number) => Promise<unknown>): Promise<void> {
     for (; !this.#isOver; this.#counts[name] += 1) {
-      await call(this.#counts[name] + 1);
+      const number = this.#counts[name] + 1;
+      await call(number).catch((cause: unknown) => {
+        // `fetch` has the reason in its cause.
+        throw new Error(`request ${number} of ${name}: ${inspect(cause)}`, { cause });
+      });
       await setTimeout(PAUSES_MS[name]);
     }
   }

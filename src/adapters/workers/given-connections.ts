@@ -13,6 +13,8 @@ const READ_PORTS: Readonly<Record<string, ReadEndpoint>> = {
 };
 
 export class GivenConnections implements Acceptor {
+  /** Another worker serves its clients: no request should fail, and no client waits for the end of this worker. */
+  readonly lastRequestsMs = 1_000;
   readonly #servers = new Map<string, Server>();
   readonly #answers = new Map<string, (answer: ToWorker) => void>();
   /** By port, since the start of this process. */

@@ -12,8 +12,8 @@
  *  FSE5 a request has no more headers than are read: further headers would be lost, and `Content-Length` may be one
  *       of them
  *  FSE6 a request that cannot be checked yet, because the grants are not current, waits until they are
- *  FSE7 a busy connection closes after an answer, never with a request on its way; idle connections stay open until
- *       no request has arrived on any connection for a while
+ *  FSE7 a busy connection closes after an answer, never with a request on its way; idle connections stay open for a
+ *       while, in which clients send their next requests
  */
 
 import type { Server, ServerResponse } from 'node:http';
@@ -25,7 +25,7 @@ import { errorToJson } from '../../codec/json/index.js';
 import type { Acceptor, Clock, Freshness, Listening, Metrics, Timers, Tracing } from '../../ports/index.js';
 import type { Refusal } from '../error-map.js';
 import type { HttpLimits } from './http-limits.js';
-import { type Listener, OpenConnections, OwnPort, stopAccepting, untilSilent } from './listening.js';
+import { type Listener, OpenConnections, OwnPort, stopAccepting, untilLastRequests } from './listening.js';
 import { PlainConnections, type PlainParts } from './plain-connections.js';
 import type { PlainRequest, PlainResponse } from './plain-exchange.js';
 import { EndpointRequest } from './request-body.js';
@@ -142,7 +142,8 @@ export function createEndpointServer(parts: EndpointServerParts, endpoint: Endpo
       // Only now: a client whose connection closes connects again.
       endpoint.drain();
       leave();
-      await untilSilent(() => clock.nowMs() - Math.max(usedAtMs, plain.usedAtMs), { timers, closed });
+      const silentForMs = clock.nowMs() - Math.max(usedAtMs, plain.usedAtMs);
+      await untilLastRequests(silentForMs, acceptor, { timers, closed });
       sockets.endSilent();
       plain.end();
       // No connection is accepted any more; this closes the idle connections of Node's own server.

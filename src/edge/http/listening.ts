@@ -3,10 +3,6 @@ import { type AddressInfo, Server, type Socket } from 'node:net';
 import { listenError } from '../../kernel/index.js';
 import type { Acceptor, Clock, Listening, Timers } from '../../ports/index.js';
 
-/** An active client sends its next request within this time. */
-const SILENCE_MS = 250;
-/** The longest wait for silence: many seldom-used connections together are never silent. */
-const MAX_SILENCE_WAIT_MS = 1_000;
 /** A shorter turn of the event loop leaves hardly any time in which a client can connect. */
 const SHORT_TURN_MS = 1;
 /** The longest wait for a short turn without a new connection: other work may make all turns long. */
@@ -14,6 +10,9 @@ const MAX_ACCEPTING_MS = 1_000;
 
 /** The port of this process alone. */
 export class OwnPort implements Acceptor {
+  /** After it, clients cannot connect in any case. */
+  readonly lastRequestsMs = 250;
+
   constructor(
     private readonly timers: Timers,
     private readonly clock: Clock,
@@ -112,21 +111,16 @@ async function acceptConnected(server: Server, timers: Timers, clock: Clock): Pr
 }
 
 /**
- * Resolves when no request has arrived for `SILENCE_MS`, when the longest wait is over, or when no connection is
- * left. An active client sends its next request within moments, and each connection ends with its next answer; the
- * connections that are left are idle and may be ended.
+ * Gives clients time for their next requests, whose answers end their connections. The time counts from the call, not
+ * from the last request: otherwise a connection would end exactly when a client with that interval sends its next one.
+ * It is over when no connection is left, and immediately if no client has sent a request for as long.
  */
-export async function untilSilent(
-  silentForMs: () => number,
+export async function untilLastRequests(
+  silentForMs: number,
+  { lastRequestsMs }: Pick<Acceptor, 'lastRequestsMs'>,
   { timers, closed }: { readonly timers: Timers; readonly closed: Closed },
 ): Promise<void> {
-  const isOver = closed.promise.then(() => true);
-  for (let waitedMs = 0; waitedMs < MAX_SILENCE_WAIT_MS; ) {
-    const leftMs = SILENCE_MS - silentForMs();
-    if (leftMs <= 0) break;
-    if ((await Promise.race([isOver, timers.pause(leftMs)])) === true) return;
-    waitedMs += leftMs;
-  }
+  if (silentForMs < lastRequestsMs) await Promise.race([closed.promise, timers.pause(lastRequestsMs)]);
   // Reads the requests that have arrived.
   await timers.yieldToEventLoop();
 }

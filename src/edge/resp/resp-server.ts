@@ -10,7 +10,7 @@ import net, { type Socket } from 'node:net';
 import tls from 'node:tls';
 import { type DatabaseId, describeError } from '../../kernel/index.js';
 import type { Acceptor, ConnectedClient, RespCounts, Timer } from '../../ports/index.js';
-import { type Listener, OpenConnections, OwnPort, stopAccepting, untilSilent } from '../http/listening.js';
+import { type Listener, OpenConnections, OwnPort, stopAccepting, untilLastRequests } from '../http/listening.js';
 import { clientFields } from './commands/client-line.js';
 import { RespConnection } from './resp-connection.js';
 import { RespEndpoint, type RespEndpointParts } from './resp-endpoint.js';
@@ -83,7 +83,7 @@ export function createRespServer(parts: RespServerParts): RespServer {
       endpoint.isDraining = true;
       endpoint.pauses.close();
       connections.drain();
-      await untilSilent(() => clock.monotonicMs() - connections.usedAtMs(), { timers, closed });
+      await untilLastRequests(clock.monotonicMs() - connections.usedAtMs(), acceptor, { timers, closed });
       connections.endAll();
       await closed.promise;
       connections.stop();

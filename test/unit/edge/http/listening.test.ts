@@ -4,8 +4,9 @@ import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { NodeTimers, SystemClock } from '../../../../src/adapters/node/index.js';
 import { hostAndPort, listenOn } from '../../../../src/edge/http/index.js';
-import { OpenConnections, OwnPort, stopAccepting } from '../../../../src/edge/http/listening.js';
+import { OpenConnections, OwnPort, stopAccepting, untilLastRequests } from '../../../../src/edge/http/listening.js';
 import { describeError, isMillraceError } from '../../../../src/kernel/index.js';
+import { timersOf } from '../../../support/timers-of.js';
 
 const CLIENTS = 20;
 
@@ -51,6 +52,25 @@ describe('the port of an endpoint', () => {
     const closed = await stopAccepting(own, [server], { connections, cut: () => undefined, deadline: undefined });
     expect(await Promise.all(answers)).to.deep.equal(Array(CLIENTS).fill('answer'));
     await closed.promise;
+  });
+
+  it('keeps idle connections for its time after the last accepted one, unless they were silent as long or are closed', async () => {
+    const waits: number[] = [];
+    const never = { promise: new Promise<void>(() => undefined) };
+    const timers = timersOf({
+      after: (delayMs, action) => {
+        waits.push(delayMs);
+        setImmediate(action);
+        return { cancel: () => undefined };
+      },
+      soon: (action) => void setImmediate(action),
+    });
+    await untilLastRequests(999, { lastRequestsMs: 1_000 }, { timers, closed: never });
+    expect(waits).to.deep.equal([1_000]);
+    await untilLastRequests(1_000, { lastRequestsMs: 1_000 }, { timers, closed: never });
+    expect(waits).to.deep.equal([1_000]);
+    const late = timersOf({ after: () => ({ cancel: () => undefined }), soon: (action) => void setImmediate(action) });
+    await untilLastRequests(0, { lastRequestsMs: 1_000 }, { timers: late, closed: { promise: Promise.resolve() } });
   });
 
   it('follows its host in the notation of URLs', () => {
