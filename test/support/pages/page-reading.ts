@@ -1,7 +1,8 @@
 /**
- * Runs a page as a new reader would: its blocks in order, in one shell, with a separate Millrace process that is
- * started as docs/guide/first-hour.md says, unless the first block of the page starts it. If the page opens a terminal
- * a second time, such as `terminal=server`, its program is interrupted first, as by Ctrl-C.
+ * Runs a page as a new reader would: its blocks in order, in one shell, with a Millrace process that is started as
+ * docs/guide/first-hour.md says, unless the first block of the page starts it. A start costs four seconds of processor
+ * time, so pages may share a process. If the page opens a terminal a second time, such as `terminal=server`, its program
+ * is interrupted first, as by Ctrl-C.
  *
  *  RPG1 every executed block ends in time with exit code 0; the program of a terminal ends with the page
  *  RPG2 the output that comments promise is printed; a command that only reads is repeated, because lists are updated
@@ -20,13 +21,22 @@ import { commandsOf, type ShellCommand } from './shell-commands.js';
 
 const SERVER = 'server';
 const SERVER_OF_ALL = 'docs/guide/first-hour.md';
-/** The time limit of a command; installing packages and building with them take longest. */
-const COMMAND_TIMEOUT_MS = 90_000;
+/** Pages whose commands do not fit the data of another page, with that data. */
+const OWN_SERVER: ReadonlyMap<string, string> = new Map([
+  ['docs/guide/moving.md', 'copies the default database into a Redis without indexes and JSON'],
+  ['docs/guide/outcomes.md', 'shows the whole DLQ'],
+  ['docs/operations/accounts.md', 'creates a second account, and other pages name none'],
+  ['docs/operations/admin-api.md', 'expects one database'],
+  ['docs/operations/audit.md', 'counts the keys of the default database'],
+  ['docs/operations/encryption.md', 'restores a backup into a directory that docs/operations/backups.md uses'],
+]);
+/** The time limit of a command; installing packages and building with them take a minute, or several on a slow machine. */
+const COMMAND_TIMEOUT_MS = 400_000;
 /**
  * The wait for later output. Lists are at most a second behind, and some promised output comes after ten seconds; the
  * rest allows for a busy machine.
  */
-const LATER_TIMEOUT_MS = 30_000;
+const LATER_TIMEOUT_MS = 90_000;
 const READY = /^ready kv=/m;
 /** Commands that only read: the pages' shell functions for requests, and commands of the program. */
 const LOOKS = /^(?:q|m|s|base|curl|millrace) (?!.* -(?:X|d|H|D) )/;
@@ -35,6 +45,29 @@ const ORDINARY = /^\{.*"level":"info".*\n/gm;
 const ENDED = /([\s\S]*)exit code (\d+)\n$/;
 /** An error answer of an endpoint or of redis-cli. */
 const REFUSED = /^(?:\{"error"|(?:ERR|NOPERM|NOAUTH|WRONGPASS|OOM|WRONGTYPE|NOSCRIPT) )/m;
+
+/** The process of several pages, one after the other, with the home in which it runs. */
+export class SharedServer {
+  private constructor(
+    readonly home: ReaderHome,
+    readonly terminal: ReaderTerminal,
+  ) {}
+
+  static async started(): Promise<SharedServer> {
+    const home = await ReaderHome.made();
+    const server = new SharedServer(home, terminalIn(home, SERVER, commandsOf(home.here(serverOfAll().text))));
+    await server.terminal.isReady(READY).catch(async (error: Error) => {
+      await server.end();
+      throw error;
+    });
+    return server;
+  }
+
+  async end(): Promise<void> {
+    await this.terminal.end();
+    this.home.remove();
+  }
+}
 
 export class PageReading {
   readonly #terminals = new Map<string, ReaderTerminal>();
@@ -46,11 +79,18 @@ export class PageReading {
   private constructor(
     private readonly page: string,
     private readonly home: ReaderHome,
-  ) {}
+    private readonly shared: SharedServer | undefined,
+  ) {
+    if (shared !== undefined) this.#terminals.set(SERVER, shared.terminal);
+  }
 
-  /** Runs a page. @throws with the place of the failed block and its output */
-  static async of(page: string): Promise<void> {
-    const reading = new PageReading(page, await ReaderHome.made());
+  static needsItsServer(page: string): boolean {
+    return OWN_SERVER.has(page) || [...takenBy(page), ...blocksOf(page)].some(isServer);
+  }
+
+  /** Runs a page, with its own process if none is given. @throws with the place of the failed block and its output */
+  static async of(page: string, shared?: SharedServer): Promise<void> {
+    const reading = new PageReading(page, shared?.home ?? (await ReaderHome.made()), shared);
     try {
       await reading.#read();
     } finally {
@@ -63,7 +103,7 @@ export class PageReading {
     this.#shell = new ReaderShell(this.home.env);
     await this.#typed(`cd '${this.home.dir}'; exec 2>'${this.#errors}'`);
     const first = blocks.find((block) => isRunnable(block) && !block.words.has('part-of'));
-    if (first === undefined || !isServer(first)) await this.#doBlock(serverOfAll());
+    if (this.shared === undefined && (first === undefined || !isServer(first))) await this.#doBlock(serverOfAll());
     for (const block of blocks) {
       const place = `${block.page}:${block.line}`;
       await this.#doBlock(block).catch((error: Error) => {
@@ -94,13 +134,8 @@ export class PageReading {
 
   async #open(name: string, text: string): Promise<void> {
     const commands = commandsOf(text);
-    const typed = commands.map(({ text }) => text).join('\n');
     await this.#terminals.get(name)?.interrupted();
-    const terminal = new ReaderTerminal(
-      typed,
-      this.home.dir,
-      name === SERVER ? this.home.env : this.home.envOfOtherProcess,
-    );
+    const terminal = terminalIn(this.home, name, commands);
     this.#terminals.set(name, terminal);
     const { printed } = expectedOf(commands.at(-1)?.comments ?? [], []);
     await terminal.isReady(name === SERVER ? READY : printed);
@@ -160,9 +195,14 @@ export class PageReading {
 
   async #end(): Promise<void> {
     this.#shell?.end();
-    for (const terminal of this.#terminals.values()) await terminal.end();
-    this.home.remove();
+    for (const terminal of this.#terminals.values()) if (terminal !== this.shared?.terminal) await terminal.end();
+    if (this.shared === undefined) this.home.remove();
   }
+}
+
+function terminalIn(home: ReaderHome, name: string, commands: readonly ShellCommand[]): ReaderTerminal {
+  const typed = commands.map(({ text }) => text).join('\n');
+  return new ReaderTerminal(typed, home.dir, name === SERVER ? home.env : home.envOfOtherProcess);
 }
 
 function serverOfAll(): PageBlock {

@@ -11,10 +11,13 @@ import { findNatsServer } from '../nats-server.js';
 
 /** The default ports of the process, by setting, and the ports that pages use for the reader's programs. */
 const SERVED = { KV: 7100, QUEUE: 7200, MGMT: 7300, RESP: 6380, METRICS: 7400 };
-const OTHERS = [3000, 4318, 6399, 7500, 9100, 9200, 9300];
+const OTHERS = [3000, 4318, 4568, 6399, 7500, 9100, 9120, 9200, 9300];
 /** Entries that a clone does not have, or that are separate for each reader. */
 const LEFT_OUT = new Set(['.git', '.millrace', '.cache', '.tools', 'docs']);
 const PROGRAMS_OF_PAGES = 'docs/guide';
+
+/** Of this process of tests, and removed with it. */
+let kept: string | undefined;
 
 export class ReaderHome {
   private constructor(
@@ -38,6 +41,7 @@ export class ReaderHome {
         home.here(await readFile(join(PROGRAMS_OF_PAGES, name), 'utf8')),
       );
     }
+    home.#puts('npm', npmWithKeptPackages());
     home.#puts('millrace', `exec '${process.execPath}' dist/src/cli/main.js "$@"`);
     // `make` treats the test's build as current, and ignores the times of its files.
     home.#puts('make', 'exec /usr/bin/make --no-print-directory -o dist/.built -o node_modules/.installed "$@"');
@@ -87,4 +91,29 @@ export class ReaderHome {
     writeFileSync(path, `#!/bin/sh\n${script}\n`);
     chmodSync(path, 0o755);
   }
+}
+
+/**
+ * An installation of Next.js writes 344 MB, for which npm takes 22 seconds of processor time. If all packages were
+ * installed for an earlier page in the same versions, a later page gets links to their files. The directory `first` makes
+ * sure that only one of two installations at the same time is kept.
+ */
+function npmWithKeptPackages(): string {
+  if (kept === undefined) {
+    const dir = mkdtempSync(join(tmpdir(), 'millrace-packages-'));
+    process.once('exit', () => rmSync(dir, { recursive: true, force: true }));
+    kept = dir;
+  }
+  return `
+if [ "$1" = install ] && [ -f '${kept}/names' ]; then
+  shift
+  missing=$(printf '%s\\n' "$@" | grep -vxFf '${kept}/names')
+  [ -z "$missing" ] && exec cp -al '${kept}/node_modules' .
+  set -- install "$@"
+fi
+PATH=\${PATH#*:}
+npm "$@" || exit
+[ "$1" = install ] && mkdir '${kept}/first' 2>/dev/null || exit 0
+shift
+cp -al node_modules '${kept}/' && printf '%s\\n' "$@" > '${kept}/names'`;
 }

@@ -3,7 +3,8 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { connect } from 'node:net';
 import { eventually } from '../eventually.js';
 
-const READY_TIMEOUT_MS = 30_000;
+/** A server of Next.js and a cold start of the process take longest. */
+const READY_TIMEOUT_MS = 120_000;
 
 export class ReaderTerminal {
   readonly #bash: ChildProcessWithoutNullStreams;
