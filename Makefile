@@ -87,12 +87,12 @@ test-node-%: dist/.built ## test and test-smoke on another release of Node.js: m
 
 # Most of these wait for something for half of the time: four lanes keep two cores busy. Files of workflows share a server, so they are
 # in one process of mocha, and the tests of clusters are in one lane. All other files are shared out over the last two lanes. The tests
-# of read models are with the queues, so that no lane runs for minutes after the others.
+# of read models are with the queues, and those of pages and traces with the clusters, so that no lane runs for minutes after the others.
 INTEGRATION := dist/test/integration
-LANE_OF_QUEUES := $(INTEGRATION)/{queue,workflow,read-side,traces}/**/*.test.js
-LANE_OF_CLUSTERS := $(INTEGRATION)/{{cluster,docs}/**/*.test.js,serve/data-commands.test.js}
+LANE_OF_QUEUES := $(INTEGRATION)/{queue,workflow,read-side}/**/*.test.js
+LANE_OF_CLUSTERS := $(INTEGRATION)/{{cluster,docs,traces}/**/*.test.js,serve/data-commands.test.js}
 # The longest come first, so that the lanes end at about the same time.
-INTEGRATION_LONGEST := $(patsubst %,$(INTEGRATION)/%.test.js,backup journal-tampering journal-replay interrupted-commands triggers/triggers)
+INTEGRATION_LONGEST := $(patsubst %,$(INTEGRATION)/%.test.js,management/published-cli backup journal-tampering journal-replay interrupted-commands triggers/triggers)
 OF_OTHER_LANES := $(addprefix $(INTEGRATION)/,queue/% workflow/% read-side/% traces/% cluster/% docs/% serve/data-commands.test.js)
 INTEGRATION_OTHERS = $(filter-out $(OF_OTHER_LANES) $(INTEGRATION_LONGEST),$(shell find $(INTEGRATION) -name '*.test.js' | sort))
 test-integration: dist/.built ## against real servers, processes and published client packages

@@ -10,7 +10,7 @@ import { dirname, join } from 'node:path';
 /** The fixed host of the package. */
 const HOST = 'https://api.upstash.com';
 const PACKAGE = dirname(createRequire(import.meta.url).resolve('@upstash/cli/package.json'));
-const TIMEOUT_MS = 20_000;
+const TIMEOUT_MS = 120_000;
 
 /** Wraps only `fetch`, and changes no other URL. */
 const PRELOAD = `

@@ -15,7 +15,7 @@ import type { ReaderShell } from '../../support/reader-shell.js';
 const PAGE = 'docs/operations/cluster.md';
 const MACHINES = ['millrace-1', 'millrace-2', 'millrace-3', 'millrace-4', 'balancer'];
 const POWER_OFF = 'poweroff --force';
-const BLOCK_TIMEOUT_MS = 60_000;
+const BLOCK_TIMEOUT_MS = 180_000;
 
 interface Block {
   readonly section: string;
@@ -25,7 +25,7 @@ interface Block {
 }
 
 describe('docs/operations/cluster.md, typed in on three machines', function () {
-  this.timeout(BLOCK_TIMEOUT_MS * 2);
+  this.timeout(BLOCK_TIMEOUT_MS * 3);
   const shells = new Map<string, ReaderShell>();
   const all = blocks();
   let dir: string;
