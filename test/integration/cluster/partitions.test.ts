@@ -152,7 +152,7 @@ describe('millrace db partitions, with three processes', function () {
             // The outcome is unknown: the next write of the key decides.
             writer.acknowledged.delete(key);
           }
-          await pause(2);
+          await pause(10);
         }
       })(),
     );
