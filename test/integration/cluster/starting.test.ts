@@ -18,10 +18,10 @@ import {
   watchMillrace,
 } from '../../support/millrace-process.js';
 
-const BACK_TIMEOUT_MS = 15_000;
+const BACK_TIMEOUT_MS = 60_000;
 
 describe('serve in a cluster', function () {
-  this.timeout(90_000);
+  this.timeout(180_000);
   let nats: Awaited<ReturnType<typeof startPlainNats>>;
 
   beforeEach(async () => {
