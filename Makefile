@@ -107,7 +107,7 @@ test-integration: dist/.built ## against real servers, processes and published c
 BROWSER_LONGEST := $(patsubst %,dist/test/browser/%.test.js,past data-values queue-parts checklist workflows search databases overview queue)
 BROWSER_OTHERS = $(filter-out $(BROWSER_LONGEST),$(wildcard dist/test/browser/*.test.js))
 test-browser: dist/.built ## the console in a real browser, on a real process
-	$(SIDE_BY_SIDE) 3 --exit --timeout 60000 $(BROWSER_LONGEST) $(BROWSER_OTHERS)
+	$(SIDE_BY_SIDE) 3 --exit --timeout 180000 $(BROWSER_LONGEST) $(BROWSER_OTHERS)
 
 # These judge times, or need all processors: no other test may run at the same time.
 TIMED_INTEGRATION := dist/test/integration/queue/silent-destinations.test.js

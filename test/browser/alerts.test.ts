@@ -10,7 +10,7 @@ const TABS = ['rules', 'history'];
 const HOSTILE = '<img src=x onerror="document.title=1"> שלום';
 
 describe('console: alerts', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const stand = new QueueStand();
   const mails = new SMTPServer({
     authOptional: true,

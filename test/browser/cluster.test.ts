@@ -4,7 +4,7 @@ import { ConsoleBrowser, VIEWS } from '../support/browser/console-browser.js';
 import { eventually } from '../support/eventually.js';
 
 describe('console: the cluster page', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const browser = ConsoleBrowser.forSuite();
 
   for (const view of VIEWS) {

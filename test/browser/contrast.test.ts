@@ -8,7 +8,7 @@ const LEAST = 4.5;
 const LEAST_DISABLED = 3;
 
 describe('console: contrast', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const browser = ConsoleBrowser.forSuite();
 
   const specimens = async (scheme: 'light' | 'dark') => {

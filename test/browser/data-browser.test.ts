@@ -13,7 +13,7 @@ const NAMES_OF_PARTS: Readonly<Record<string, string>> = {
 const RTL = '\u05e9\u05dc\u05d5\u05dd \u202eevil';
 
 describe('console: the data of a database', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const browser = ConsoleBrowser.forSuite();
   let id = '';
 

@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.js';
 const HOSTILE = '<img src=x onerror=alert(1)>';
 
 describe('console: values of each type', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const browser = ConsoleBrowser.forSuite();
   let id = '';
 

@@ -13,7 +13,7 @@ interface Made {
 }
 
 describe('console: databases', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const browser = ConsoleBrowser.forSuite();
   let shop = '';
 

@@ -6,7 +6,7 @@ import { QueueStand } from '../support/browser/queue-stand.js';
 import { eventually } from '../support/eventually.js';
 
 describe('console: the DLQ', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const stand = new QueueStand();
 
   before(async () => {

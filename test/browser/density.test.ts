@@ -10,7 +10,7 @@ const SCROLLBAR_PX = 16;
 const EXACT = /\d{1,2}:\d{2}:\d{2}\.\d{3} [AP]M/;
 
 describe('console: density', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const browser = ConsoleBrowser.forSuite();
 
   const keys = async (view: View) => {

@@ -6,7 +6,7 @@ import { freePort } from '../support/free-port.js';
 import { IdentityProviderStand } from '../support/identity-provider.js';
 
 describe('console: the frame', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const browser = new ConsoleBrowser();
   const provider = new IdentityProviderStand();
 

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { ConsoleBrowser, EMAIL, VIEWS } from '../support/browser/console-browser.js';
 
 describe('console: the history of a key', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const browser = ConsoleBrowser.forSuite();
   let address = '';
 

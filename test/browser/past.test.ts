@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.js';
 const HOSTILE = '<img src=x onerror=alert(1)> \u202eevil';
 
 describe('console: the past', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const browser = ConsoleBrowser.forSuite();
   /** Between the two states. */
   let betweenMs = 0;

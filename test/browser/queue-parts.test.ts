@@ -22,7 +22,7 @@ const PARTS = [
 ];
 
 describe('console: queues, groups, schedules and keys', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const stand = new QueueStand();
 
   before(async () => {

@@ -15,7 +15,7 @@ const run = promisify(execFile);
 const MIB = 1024 * 1024;
 
 describe('console: messages', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const stand = new QueueStand();
 
   before(async () => {

@@ -22,7 +22,7 @@ interface Made {
 const row = (page: Page, name: string | RegExp) => page.getByRole('row').filter({ hasText: name });
 
 describe('console: search', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const browser = ConsoleBrowser.forSuite();
   let films: Made;
   let client: Search;

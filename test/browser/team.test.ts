@@ -9,7 +9,7 @@ const HOSTILE = '<img src=x onerror="document.title=1"> שלום';
 const row = (page: Page, name: string | RegExp) => page.getByRole('row').filter({ hasText: name });
 
 describe('console: team and keys', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const browser = ConsoleBrowser.forSuite();
 
   const at = (words = '') => `${browser.url}/console/team${words}`;

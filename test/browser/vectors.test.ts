@@ -28,7 +28,7 @@ const row = (page: Page, name: string | RegExp) => page.getByRole('row').filter(
 const found = (page: Page) => page.getByRole('article').getByRole('heading').getByRole('link');
 
 describe('console: vectors', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const browser = ConsoleBrowser.forSuite();
   let films: Made;
   let books: Made;

@@ -12,7 +12,7 @@ const row = (page: Page, name: string | RegExp) => page.getByRole('row').filter(
 const badge = (page: Page) => page.locator('.page-head .badge');
 
 describe('console: workflows', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const browser = new ConsoleBrowser();
   let flows: FlowsStand;
 

@@ -6,7 +6,7 @@ const ROUNDS = 10;
 const INTERACTIVE_MS = 1_000;
 
 describe('console: the first page', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const browser = ConsoleBrowser.forSuite();
 
   it(`can be used within ${INTERACTIVE_MS} ms, median of ${ROUNDS}`, async () => {

@@ -11,7 +11,7 @@ const FIRST_ROWS_MS = 500;
 const MOST_ROWS = 80;
 
 describe('console: many keys', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const browser = ConsoleBrowser.forSuite();
   let id = '';
 

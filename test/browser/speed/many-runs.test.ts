@@ -11,7 +11,7 @@ const FIRST_ROWS_MS = 300;
 const ROUNDS = 5;
 
 describe('console: many runs', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const browser = new ConsoleBrowser();
   let flows: FlowsStand;
 

@@ -11,7 +11,7 @@ const ROUNDS = 9;
 const FIRST_ROWS_MS = 1000;
 
 describe('console: many messages', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const stand = new QueueStand();
 
   before(async () => {
