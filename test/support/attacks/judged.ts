@@ -4,8 +4,9 @@
  *  ATJ1 the same process still runs and reports that it is live; no request of the second tenant has failed
  *  ATJ2 the second tenant's p99 latency is below three times its quiet latency, below three times the machine's
  *       latency during the attack, or below the floor; a higher bound of an attack stands in the attack's entry with
- *       its reason. The machine's latency is that of a write with `fdatasync` without Millrace. A machine that is too
- *       slow without an attack is not judged
+ *       its reason. Such a bound is for a quiet p99 of at most 10 ms, and grows in proportion to a longer one. The
+ *       machine's latency is that of a write with `fdatasync` without Millrace. A machine that is too slow without an
+ *       attack is not judged
  *  ATJ3 peak resident memory stays within its limit; after a garbage collection, either the resident memory or the
  *       memory held by the heap and its external buffers is within 20 % of its quiet value. Two measures are needed,
  *       because a snapshot of the attack's data may be in progress (resident memory), and the first script loads the
@@ -30,6 +31,8 @@ import { AttackStand, type Memory, type MemorySettings } from './attack-stand.js
  * would therefore measure those pauses. A user does not notice a delay of 100 ms.
  */
 const FLOOR_MS = 100;
+/** The quiet p99 for which the bounds of exceptions are written. */
+const QUIET_OF_EXCEPTIONS_MS = 10;
 const TIMES = 3;
 /** ATJ6. Other programs, or the host of a virtual machine, may pause all processes for seconds. */
 const MOST_TRIES = 3;
@@ -50,6 +53,7 @@ const QUIET_BESIDE_EACH = 150;
 const JUDGED = 600;
 
 export interface Exception {
+  /** The bound for a quiet p99 of at most `QUIET_OF_EXCEPTIONS_MS`. */
   readonly p99Ms: number;
   readonly reason: string;
 }
@@ -167,7 +171,9 @@ export function judgedAttacks(memory: MemorySettings, attackers = 1) {
       console.log('      the machine is too busy for its p99 to be judged');
       return;
     }
-    const boundMs = Math.max(TIMES * quietMs, TIMES * machineP99Ms, one.exception?.p99Ms ?? FLOOR_MS);
+    const slowness = Math.max(1, quietMs / QUIET_OF_EXCEPTIONS_MS);
+    const leastMs = one.exception === undefined ? FLOOR_MS : slowness * one.exception.p99Ms;
+    const boundMs = Math.max(TIMES * quietMs, TIMES * machineP99Ms, leastMs);
     expect(p99Ms, 'p99 of the second tenant in ms').to.be.below(boundMs);
   }
 
