@@ -142,8 +142,7 @@ export function createEndpointServer(parts: EndpointServerParts, endpoint: Endpo
       // Only now: a client whose connection closes connects again.
       endpoint.drain();
       leave();
-      const silentForMs = clock.nowMs() - Math.max(usedAtMs, plain.usedAtMs);
-      await untilLastRequests(silentForMs, acceptor, { timers, closed });
+      await untilLastRequests(clock.nowMs() - Math.max(usedAtMs, plain.usedAtMs), acceptor, { timers, closed });
       sockets.endSilent();
       plain.end();
       // No connection is accepted any more; this closes the idle connections of Node's own server.
