@@ -176,18 +176,30 @@ describe('the RESP request parser', () => {
 
   it('reads a large word without scanning it again for every piece', () => {
     const limits = { ...LIMITS, maxWordBytes: 1e9, maxCommandBytes: 1e9 };
-    const value = Buffer.alloc(64 * 1024, 0x61);
-    const parser = new RequestParser(limits);
-    parser.feed(Buffer.from(`*1\r\n$${value.length * 512}\r\n`));
-    const before = process.cpuUsage();
-    for (let i = 0; i < 512; i += 1) {
-      expect(parser.next()).to.equal(undefined);
-      parser.feed(value);
-    }
-    parser.feed(Buffer.from('\r\n'));
-    expect((parser.next() as string[])[0]).to.have.length(value.length * 512);
-    const { user, system } = process.cpuUsage(before);
-    expect((user + system) / 1000, 'ms of a processor').to.be.below(1_000);
+    const pieces = Array.from({ length: 512 }, () => Buffer.alloc(64 * 1024, 0x61));
+    const length = pieces.length * 64 * 1024;
+    const leastMs = (work: () => void): number => {
+      const once = (): number => {
+        const before = process.cpuUsage();
+        work();
+        const { user, system } = process.cpuUsage(before);
+        return (user + system) / 1000;
+      };
+      return Math.min(once(), once(), once());
+    };
+    const parsed = leastMs(() => {
+      const parser = new RequestParser(limits);
+      parser.feed(Buffer.from(`*1\r\n$${length}\r\n`));
+      for (const piece of pieces) {
+        expect(parser.next()).to.equal(undefined);
+        parser.feed(piece);
+      }
+      parser.feed(Buffer.from('\r\n'));
+      expect((parser.next() as string[])[0]).to.have.length(length);
+    });
+    const joined = leastMs(() => expect(Buffer.concat(pieces).toString('utf8')).to.have.length(length));
+    // Scanning again would read half of the word for each of its 512 pieces.
+    expect(parsed / joined).to.be.below(40);
   });
 
   it('skips empty commands', () => {
