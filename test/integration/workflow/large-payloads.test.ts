@@ -17,7 +17,7 @@ const LARGE_ENOUGH = LARGE.slice(0, 1_500_000);
 const LIMIT = 12 * 1024 * 1024;
 
 /** Large concurrent requests may be refused for a moment. */
-const PATIENT = { retries: 3, retryDelay: '200' };
+const PATIENT = { retries: 3, retryDelay: '2000' };
 
 describe('large values of workflows', function () {
   this.timeout(120_000);
@@ -128,7 +128,7 @@ describe('large values of workflows', function () {
     const eventId = stand.app.name('event');
     const child = stand.invokable((context) => context.run('one', () => context.requestPayload));
     const parent = stand.invokable(async (context) => {
-      const { eventData } = await context.waitForEvent('wait', eventId, { timeout: '60s' });
+      const { eventData } = await context.waitForEvent('wait', eventId, { timeout: '1h' });
       const { body } = await context.invoke('child', { workflow: child, body: eventData as string, ...PATIENT });
       return eventData === LARGE_ENOUGH && body === LARGE_ENOUGH ? 'whole' : 'cut';
     });
