@@ -74,15 +74,14 @@ test: dist/.built ## unit, spec, contract and fuzz tests, no server; chance is r
 test-smoke: dist/.built ## `make run` used by published clients, killed and started again
 	$(MOCHA) --exit 'dist/test/smoke/*.test.js'
 
-# The parts that call Node's own modules. The rest computes: it is tested on the oldest and on the newest release.
+# The parts that call Node's own modules. The rest computes: one release shows it.
 CALLS_OF_NODE := 'dist/test/{unit/{adapters,edge,cli,kernel,journal,infra},spec/{edge-*,resp,actors},contract,fuzz}/**/*.test.js'
-NEWEST_NODE := 26
 # The PATH makes `make run`, and programs that tests start with `node`, use that release too. Each release uses another
 # seed.
 test-node-%: dist/.built ## test and test-smoke on another release of Node.js: make test-node-24
 	@bin=$$(infra/fetch-node.sh $*) || exit 1; \
 	export PATH="$$bin:$$PATH" PROPERTY_SEED=$*; echo "Node.js $$(node --version)"; \
-	$(SIDE_BY_SIDE) $(shell nproc) $(if $(filter $(NEWEST_NODE),$*),$(QUICK),$(CALLS_OF_NODE)); failures=$$?; \
+	$(SIDE_BY_SIDE) $(shell nproc) $(CALLS_OF_NODE); failures=$$?; \
 	$(MOCHA) --exit 'dist/test/smoke/*.test.js' && exit $$failures
 
 # Most of these wait for something for half of the time: four lanes keep two cores busy. Files of workflows share a server, so they are
