@@ -43,6 +43,8 @@ const LOOKS = /^(?:q|m|s|base|curl|millrace) (?!.* -(?:X|d|H|D) )/;
 /** Log lines of level info, which do not count as output. */
 const ORDINARY = /^\{.*"level":"info".*\n/gm;
 const ENDED = /([\s\S]*)exit code (\d+)\n$/;
+/** Removes the keys of earlier pages from a shared process, which has the password of the first hour. */
+const NO_KEYS = 'redis-cli -p 6380 -a a-long-password --no-auth-warning FLUSHALL';
 /** An error answer of an endpoint or of redis-cli. */
 const REFUSED = /^(?:\{"error"|(?:ERR|NOPERM|NOAUTH|WRONGPASS|OOM|WRONGTYPE|NOSCRIPT) )/m;
 
@@ -102,6 +104,7 @@ export class PageReading {
     const blocks = [...takenBy(this.page), ...blocksOf(this.page)];
     this.#shell = new ReaderShell(this.home.env);
     await this.#typed(`cd '${this.home.dir}'; exec 2>'${this.#errors}'`);
+    if (this.shared !== undefined) await this.#typed(this.home.here(NO_KEYS));
     const first = blocks.find((block) => isRunnable(block) && !block.words.has('part-of'));
     if (this.shared === undefined && (first === undefined || !isServer(first))) await this.#doBlock(serverOfAll());
     for (const block of blocks) {
