@@ -1,5 +1,6 @@
 /**
- * Workers that are killed and replaced under a light load. WORKER_FAULTS=20 also kills, freezes and ends them at random.
+ * Workers that are killed and replaced under a light load. WORKER_FAULTS=20 also kills, freezes and ends them at random;
+ * RELOADS is the number of reloads in a row.
  * Proves SUL1, SUP1, WPO1–WPO3, WPR1, WPR2.
  */
 import { setTimeout } from 'node:timers/promises';
@@ -15,7 +16,7 @@ import { type WorkerFault, WorkersStand } from '../support/workers-stand.js';
 
 /** A light load. */
 const BETWEEN_WRITES_MS = 20;
-const RELOADS = 20;
+const RELOADS = Number(process.env.RELOADS ?? '20');
 /** It takes 80 s on two cores, and much longer if other programs use them. */
 const LONG_MS = 900_000;
 const CRASH = /"event":"worker.ended".*"reason":"exit code 3"/g;
@@ -69,7 +70,7 @@ describe('the supervisor of two workers', () => {
     expect(await takenShards()).to.equal(stand.shards);
   });
 
-  it('replaces all workers at 20 reloads in a row without a failed request, a lost or repeated delivery, or a lost run', async function () {
+  it(`replaces all workers at ${RELOADS} reloads in a row without a failed request, a lost or repeated delivery, or a lost run`, async function () {
     this.timeout(LONG_MS);
     const before = await stand.workers();
     await WorkersLoad.during(stand, async () => {
