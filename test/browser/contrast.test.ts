@@ -1,6 +1,6 @@
 /** Contrast of every kind of button, link, row and badge, in each state and both themes. */
 import { expect } from 'chai';
-import { ConsoleBrowser, VIEWS } from '../support/browser/console-browser.js';
+import { ConsoleBrowser } from '../support/browser/console-browser.js';
 import { FORCED, measured, showSpecimens, withoutSpecimen } from '../support/browser/specimens.js';
 
 /** WCAG 2.2, level AA, of text; a text that is disabled has no limit there and this one here. */
@@ -12,11 +12,7 @@ describe('console: contrast', function () {
   const browser = ConsoleBrowser.forSuite();
 
   const specimens = async (scheme: 'light' | 'dark') => {
-    const { page } = await browser.personAt(
-      '/console/team',
-      undefined,
-      VIEWS.find((view) => view.scheme === scheme),
-    );
+    const { page } = await browser.personAt('/console/team', undefined, { width: 1280, scheme });
     await showSpecimens(page);
     return page;
   };

@@ -109,7 +109,7 @@ describe('console: the portal', function () {
     const reader = await opened(VIEWS[0] as View, { readOnly: true });
     await reader.page.getByText('/read').first().waitFor();
     expect(await reader.page.getByRole('button', { name: 'New address' }).count()).to.equal(0);
-    const other = (await stand.visitor(VIEWS[1])).allowProblem(/^elsewhere: /, /^401 /);
+    const other = (await stand.visitor({ width: 1280, scheme: 'dark' })).allowProblem(/^elsewhere: /, /^401 /);
     await other.page.goto(`${stand.queueUrl}/portal/${app}#mpt_forged`);
     await other.page.getByText('This link is no longer valid').waitFor();
   });

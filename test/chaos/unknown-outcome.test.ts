@@ -14,7 +14,7 @@ import { endEverything, type MillraceProcess, TOKEN, temporaryDirectory } from '
 import { NatsProxy } from '../support/nats-proxy.js';
 import { replayLine, seededRandom, seedOfThisRun } from '../support/seeded-random.js';
 
-/** Longer than a synced write to a busy disk, which would be resolved without end otherwise. */
+/** Longer than most synced writes to a busy disk: a slower one is sent again, and is answered later. */
 const APPEND_TIMEOUT_MS = 600;
 const BACK_TIMEOUT_MS = 60_000;
 /** How often the storm breaks something; more with CHAOS_FAULTS. */

@@ -34,12 +34,14 @@ export interface View {
   readonly locale?: string;
 }
 
-export const VIEWS: readonly View[] = [
+const ALL_VIEWS: readonly View[] = [
   { width: 1280, scheme: 'light' },
+  { width: 390, scheme: 'dark' },
   { width: 1280, scheme: 'dark' },
   { width: 390, scheme: 'light' },
-  { width: 390, scheme: 'dark' },
 ];
+/** `VIEWS=2` has both widths and both themes once; by default each width has each theme. */
+export const VIEWS = ALL_VIEWS.slice(0, Number(process.env.VIEWS ?? ALL_VIEWS.length));
 const [WIDE] = VIEWS as [View];
 
 export class ConsoleBrowser {
