@@ -111,8 +111,8 @@ async function acceptConnected(server: Server, timers: Timers, clock: Clock): Pr
 }
 
 /**
- * Gives clients time for their next requests, whose answers end their connections. The time counts from the call, not
- * from the last request: otherwise a connection would end exactly when a client with that interval sends its next one.
+ * Gives clients time for a last request on each connection: its answer ends the connection. The time counts from the
+ * call. If it counted from the last request, a connection could end just when a client with that interval sends one.
  * It is over when no connection is left, and immediately if no client has sent a request for as long.
  */
 export async function untilLastRequests(

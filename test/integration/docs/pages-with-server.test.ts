@@ -1,4 +1,4 @@
-/** README and the pages under docs that start their own process, or whose commands do not fit another page's data. */
+/** README and the pages under docs that start their own process, or that fail with the data of another page. */
 import { PageReading } from '../../support/pages/page-reading.js';
 import { describePages } from '../../support/pages/readers.js';
 

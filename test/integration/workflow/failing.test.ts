@@ -203,7 +203,7 @@ describe('failing runs', function () {
       const { id } = await stand.run(url, { retries: 3 });
       await eventually(() => expect(told).to.have.length(1), SOON);
       expect(told[0]?.failStatus).to.equal(412);
-      // The log lags behind the run, and shows a group's steps one after the other.
+      // The log is later than the run, and shows the steps of a group one by one.
       await stand.log(id, ({ steps }) => {
         const failed = steps.find((group) => group.type === type)?.steps.find(({ state }) => state === 'STEP_FAILED');
         expect(failed).to.have.property('errors').that.has.length(1);

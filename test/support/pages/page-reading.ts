@@ -21,7 +21,7 @@ import { commandsOf, type ShellCommand } from './shell-commands.js';
 
 const SERVER = 'server';
 const SERVER_OF_ALL = 'docs/guide/first-hour.md';
-/** Pages whose commands do not fit the data of another page, with that data. */
+/** Pages that fail on a shared process, with the reason. */
 const OWN_SERVER: ReadonlyMap<string, string> = new Map([
   ['docs/guide/moving.md', 'copies the default database into a Redis without indexes and JSON'],
   ['docs/guide/outcomes.md', 'shows the whole DLQ'],
