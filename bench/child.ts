@@ -5,6 +5,8 @@ import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const running = new Set<ChildProcess>();
+/** By started process: its last lines of standard error. */
+const lastLines: { readonly command: string; readonly lines: string[] }[] = [];
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
@@ -13,6 +15,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 const START_TIMEOUT_MS = 120_000;
 /** Supervisors commonly allow ten seconds, and our process promises to end within them. */
 const STOP_TIMEOUT_MS = 12_000;
+const MAX_LAST_LINES = 20;
 
 export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
@@ -41,13 +44,14 @@ export class Child {
     started.once('exit', () => running.delete(started));
     const child = new Child(started);
     const errors: string[] = [];
+    lastLines.push({ command: `${command} (${started.pid})`, lines: errors });
     // Without the measured process the bench would report wrong figures.
     started.once('exit', (code, signal) => {
       if (child.#isStopping || child.ready === undefined) return;
       process.stderr.write(`${command} ended by itself (${code ?? signal}):\n${errors.join('\n')}\n`);
     });
     onLines(started.stderr, (line) => {
-      if (errors.push(line) > 20) errors.shift();
+      if (errors.push(line) > MAX_LAST_LINES) errors.shift();
       onLogLine?.(line);
     });
     await new Promise<void>((resolve, reject) => {
@@ -83,6 +87,11 @@ export class Child {
   }
 }
 
+/** The last lines of standard error of each process that was started since the last call: they explain why a bench failed. */
+export function takeLastLines(): readonly string[] {
+  return lastLines.splice(0).flatMap(({ command, lines }) => [`${command}:`, ...lines]);
+}
+
 function onLines(stream: NodeJS.ReadableStream | null, onLine: (line: string) => void): void {
   let rest = '';
   stream?.on('data', (chunk: Buffer) => {
@@ -102,12 +111,17 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Repeats a question until its answer is true. @throws after `timeoutMs` */
+/** Repeats a question until its answer is true. @throws after `timeoutMs`, with the last error of the question */
 export async function until(isSo: () => Promise<boolean>, timeoutMs: number, what: string): Promise<void> {
   const endMs = performance.now() + timeoutMs;
+  let cause: unknown;
   for (;;) {
-    if (await isSo().catch(() => false)) return;
-    if (performance.now() > endMs) throw new Error(`${what} took longer than ${timeoutMs} ms`);
+    try {
+      if (await isSo()) return;
+    } catch (error) {
+      cause = error;
+    }
+    if (performance.now() > endMs) throw new Error(`${what} took longer than ${timeoutMs} ms`, { cause });
     await delay(20);
   }
 }
