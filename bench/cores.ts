@@ -1,6 +1,6 @@
 /**
- * How well the cores of a machine are used: the cost of a forwarded command, the processor time of an operation with
- * several workers compared with one, and reads while others write. With more workers than cores the throughput shows
+ * How well the cores of a machine are used: the cost of a forwarded command, and the processor time of an operation with
+ * several workers compared with one. With more workers than cores the throughput shows
  * little, so ratios are of processor time.
  */
 import { cpus } from 'node:os';
@@ -10,8 +10,7 @@ import { atLeast, atMost, type Bench, type Figure, median } from './figures.js';
 import { Millrace, PASSWORD, TOKEN } from './millrace.js';
 import { ranOfThreadsMs, serversOf, workersOf } from './processor-time.js';
 import { publishRequests } from './queue-load.js';
-import { RedisServer } from './redis.js';
-import { isRedisBenchmarkMissing, loadUntil, redisBenchmark } from './redis-benchmark.js';
+import { isRedisBenchmarkMissing, redisBenchmark } from './redis-benchmark.js';
 import { Sink } from './sink.js';
 import { sized } from './sizes.js';
 import { isWrkMissing, wrk } from './wrk.js';
@@ -44,19 +43,14 @@ type Progress = (line: string) => void;
 
 export const cores: Bench = {
   name: 'cores',
-  summary: 'forwarded commands, several workers, and reads during writes, in processor time',
+  summary: 'forwarded commands and several workers, in processor time',
   async run(progress) {
     const missing = [isWrkMissing() && 'wrk', isRedisBenchmarkMissing() && 'redis-benchmark'].filter(Boolean);
     if (missing.length > 0) return { figures: [], skipped: [`cores: ${missing.join(' and ')} is not installed`] };
     const forwarded = await forwardedCosts(progress);
     const byWorkers = new Map<number, WorkerCosts>();
     for (const workers of workerCounts()) byWorkers.set(workers, await costsWith(workers, progress));
-    const skipped = RedisServer.isMissing() ? ['cores: redis-server is not installed'] : [];
-    const reads = skipped.length === 0 ? [await readsDuringWrites(progress)] : [];
-    return {
-      figures: [...figuresOfForwarding(forwarded), ...figuresOfWorkers(byWorkers, forwarded), ...reads],
-      skipped,
-    };
+    return { figures: [...figuresOfForwarding(forwarded), ...figuresOfWorkers(byWorkers, forwarded)], skipped: [] };
   },
 };
 
@@ -164,35 +158,6 @@ async function deliveries({ queueUrl: url }: Millrace, sink: Sink): Promise<numb
 async function ranOfAll(pid: number): Promise<Cost> {
   const [workers, servers] = [await workersOf(pid), await serversOf(pid)];
   return { ours: await ranOfThreadsMs(pid, ...workers), nats: await ranOfThreadsMs(...servers) };
-}
-
-// --- Reads while others write
-
-async function readsDuringWrites(progress: Progress): Promise<Figure> {
-  const [millrace, redis] = [await Millrace.create(), await RedisServer.start('always')];
-  const rates = new Map<string, number[]>();
-  try {
-    await millrace.start({ isWatched: false, env: ENV });
-    const sides = { ours: [millrace.respPort, PASSWORD], redis: [redis.port, undefined] } as const;
-    for (let round = 0; round <= ROUNDS; round += 1) {
-      for (const [name, [port, password]] of Object.entries(sides)) {
-        const load = { port, password, pipeline: 1, requests: RESP_REQUESTS, randomBelow: 10_000 };
-        const over = { isOver: false };
-        const few = { ...load, requests: RESP_REQUESTS / 20, connections: 8 };
-        const writing = loadUntil(over, { ...few, command: { test: 'set' } });
-        const rate = await redisBenchmark({ ...load, command: { test: 'get' } });
-        over.isOver = true;
-        await writing;
-        if (round > 0) rates.set(name, [...(rates.get(name) ?? []), rate]);
-      }
-      progress(`reads during writes, ${round === 0 ? 'warm-up' : `round ${round} of ${ROUNDS}`}`);
-    }
-  } finally {
-    await Promise.all([millrace.dispose(), redis.dispose()]);
-  }
-  const value = median(rates.get('ours') ?? []) / median(rates.get('redis') ?? []);
-  const name = 'GET at 50 connections during SETs at 8 / redis-server';
-  return { name, value, unit: 'ratio', target: atLeast(5), note: 'appendfsync always' };
 }
 
 // --- Figures

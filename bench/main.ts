@@ -29,6 +29,7 @@ import { queueFair } from './queue-fair.js';
 import { queueLatency } from './queue-latency.js';
 import { queuePublish } from './queue-publish.js';
 import { resp } from './resp.js';
+import { respSyncs } from './resp-syncs.js';
 import { restart } from './restart.js';
 import { search } from './search.js';
 import { searchLive } from './search-live.js';
@@ -47,6 +48,7 @@ const BENCHES: readonly Bench[] = [
   ...[
     throughput,
     resp,
+    respSyncs,
     bullmqResp,
     entries,
     entriesStreams,

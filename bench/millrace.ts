@@ -9,6 +9,7 @@ import { jobProcessesOf } from '../test/support/job-processes.js';
 import { residentOfAllMib } from '../test/support/process-memory.js';
 import { Child, freePort } from './child.js';
 import type { ProbeAnswer } from './probe.js';
+import { ADDED_US, slowNatsServer } from './slow-syncs.js';
 
 /** Our command line in this build. */
 export const MAIN = fileURLToPath(new URL('../src/cli/main.js', import.meta.url));
@@ -36,6 +37,8 @@ export interface MillraceOptions {
   readonly nodeFlags?: readonly string[];
   /** False where only speed is measured: watching costs about two percent. Then `probe` is not answered. */
   readonly isWatched?: boolean;
+  /** Added to the time of each sync of its nats-server, in microseconds. */
+  readonly addedUs?: number;
 }
 
 export class Millrace {
@@ -52,7 +55,7 @@ export class Millrace {
   }
 
   /** @returns milliseconds until the ready line */
-  async start({ env, nodeFlags = [], isWatched = true }: MillraceOptions = {}): Promise<number> {
+  async start({ env, nodeFlags = [], isWatched = true, addedUs = ADDED_US }: MillraceOptions = {}): Promise<number> {
     this.log.length = 0;
     this.#respPort = await freePort();
     const startedAtMs = performance.now();
@@ -72,6 +75,7 @@ export class Millrace {
         MILLRACE_QUEUE_TOKEN: TOKEN,
         MILLRACE_MGMT_EMAIL: EMAIL,
         MILLRACE_MGMT_KEY: MANAGEMENT_KEY,
+        ...(addedUs > 0 && { MILLRACE_NATS_SERVER: await slowNatsServer(addedUs, this.directory) }),
         ...env,
       },
       readyWhen: /^ready .*\bkv=(http:\S+) .*\bqueue=(http:\S+) .*\bmgmt=(http:\S+)/,

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Child, freePort } from './child.js';
 import { RespLink } from './resp-link.js';
+import { ADDED_US, withSlowSyncs } from './slow-syncs.js';
 
 export class RedisServer {
   private constructor(
@@ -17,8 +18,11 @@ export class RedisServer {
     return spawnSync('which', ['redis-server']).status !== 0;
   }
 
-  /** @param sync when appended data is synced; a server without the option uses `everysec` */
-  static async start(sync: 'always' | 'everysec' = 'always'): Promise<RedisServer> {
+  /**
+   * @param sync when appended data is synced; a server without the option uses `everysec`
+   * @param addedUs added to the time of each sync
+   */
+  static async start(sync: 'always' | 'everysec' = 'always', addedUs = ADDED_US): Promise<RedisServer> {
     const directory = await mkdtemp(join(tmpdir(), 'redis-bench-'));
     const port = await freePort();
     const settings = {
@@ -30,7 +34,8 @@ export class RedisServer {
       appendfsync: sync,
     };
     const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
-    const child = await Child.start('redis-server', args, { readyWhen: /Ready to accept connections/ });
+    const [command, ...words] = withSlowSyncs(addedUs, ['redis-server', ...args]) as [string, ...string[]];
+    const child = await Child.start(command, words, { readyWhen: /Ready to accept connections/ });
     return new RedisServer(port, directory, child);
   }
 
